@@ -1,0 +1,1 @@
+"""The simulated host: pure decisions, no Jupyter, no wall clock, no network."""

@@ -1,0 +1,42 @@
+"""The error tree: one root, one class for each thing a caller can act on.
+
+Sits below everything in `labsim`. A refused call is an outcome, not one of these; see `wrapper`.
+"""
+
+from __future__ import annotations
+
+
+class LabsimError(Exception):
+    """Root of every error that this package raises about its own input or use."""
+
+
+class CaseError(LabsimError):
+    """A case, or a file of cases, is not what the vocabulary allows.
+
+    The message is one line: the place, what was found, what would do.
+    Attributes: `place` (file and path inside it), `found`, `remedy`.
+    """
+
+    def __init__(self, place: str, found: str, remedy: str) -> None:
+        self.place = place
+        self.found = found
+        self.remedy = remedy
+        super().__init__(f"{place}: {found}. {remedy}" if remedy else f"{place}: {found}.")
+
+
+class UnknownCase(LabsimError):
+    """No case of that id is at hand. Attributes: `case_id`, `close` (ids that look alike)."""
+
+    def __init__(self, case_id: str, close: list[str]) -> None:
+        self.case_id = case_id
+        self.close = close
+        hint = f" Did you mean {', '.join(close)}?" if close else " `python -m labsim cases` lists them."
+        super().__init__(f"No case has the id {case_id!r}.{hint}")
+
+
+class StageError(LabsimError):
+    """The stage was asked for something that its state does not allow; the state is unchanged."""
+
+
+class ReplayError(LabsimError):
+    """A file of recorded answers, or of declared differences, cannot be read as one."""

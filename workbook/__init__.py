@@ -1,0 +1,1 @@
+"""The learner-facing layer of Cedar Workbook."""
