@@ -1,0 +1,144 @@
+"""What happened while a write or a delete was tried: the records for a learner's ledger.
+
+Above `labsim.events`, below everything in this package that emits. Records carry plain values only, never a
+live error object, so a ledger can be kept, compared and written out. Their order is the order of the numbered
+steps in `algorithms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+from labsim.events import Event
+
+
+class Seam(StrEnum):
+    """The two places where a host can plug in; a handler of one is never asked for the other (F-8)."""
+
+    WRITE = "write"
+    DELETE = "delete"
+
+
+class NodeKind(StrEnum):
+    """What a path names, itself, without following it."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+    SYMLINK = "symlink"
+
+
+class HandlerAnswer(StrEnum):
+    """How one handler ended: only the first ends the search."""
+
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    RAISED = "raised"
+
+
+class FallbackRecord(Event, frozen=True, kw_only=True, gc=False):
+    """What the records of this package have in common."""
+
+    # A fallback takes no simulated time, so its records share one millisecond: that of the call around it,
+    # which a caller with a clock stamps on. A case of its own begins and ends at 0.
+    at_ms: int = 0
+
+
+class PrimitiveAttempted(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="primitive_attempted"):
+    """The tool's own system call was tried once."""
+
+    seam: Seam
+    attempt: int  # 1 or 2 (F-21)
+    succeeded: bool
+    denied: bool  # the failure is a permission denial; False on success
+    code: str | None  # the failure's structured code; None on success or if it has none
+
+
+class ParentMade(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="parent_made"):
+    """The missing parent directory exists now and stays (F-22); the primitive gets its second attempt."""
+
+    path: str
+
+
+class ParentRefused(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="parent_refused"):
+    """The parent directory could not be made; if that was a denial, it is the cause handlers are told."""
+
+    path: str
+    denied: bool
+    code: str | None
+
+
+class TargetResolved(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_resolved"):
+    """Where the system call would really have acted: the only path a handler is given (F-35)."""
+
+    path: str  # as the tool named it
+    target: str
+
+
+class TargetUnresolvable(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_unresolvable"):
+    """Nobody can say where the call would have acted, so no handler is asked (F-36)."""
+
+    path: str
+
+
+class TargetInspected(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_inspected"):
+    """A delete looked at its target before asking anyone; only a file is a confirmed file."""
+
+    target: str
+    kind: NodeKind | None  # None: the inspection failed, see `code`
+    denied: bool  # a denied inspection leaves the kind unknown and still asks
+    code: str | None
+
+
+class HandlerConsulted(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="handler_consulted"):
+    """One handler was asked and ended in one of three ways."""
+
+    seam: Seam
+    position: int  # 1-based, in the order of registration
+    target: str
+    answer: HandlerAnswer
+    detail: str  # the answer as JSON, or the message of what the handler raised
+    extension: str | None = None  # set inside an extension's entry; None for an entry of the registry
+
+    @property
+    def log(self) -> str:
+        """The host's warning about a handler that raised (F-15); empty for the other answers."""
+        if self.answer is not HandlerAnswer.RAISED:
+            return ""
+        owner = "File" if self.extension is None else "Extension file"
+        return f"{owner} {self.seam} fallback handler threw; trying next handler"
+
+
+class MutationReturned(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="mutation_returned"):
+    """The tool goes on as if it had done the work itself, whoever did (F-25)."""
+
+    seam: Seam
+    by_handler: bool  # False: the primitive succeeded
+
+
+class MutationRaised(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="mutation_raised"):
+    """The primitive's own error left, the very object of the latest attempt (F-16)."""
+
+    seam: Seam
+    attempt: int  # whose error it is
+    code: str | None
+    message: str
+    cause_attached: bool  # a hidden denial was attached to it on the way out
+
+
+FallbackEvent = (
+    PrimitiveAttempted
+    | ParentMade
+    | ParentRefused
+    | TargetResolved
+    | TargetUnresolvable
+    | TargetInspected
+    | HandlerConsulted
+    | MutationReturned
+    | MutationRaised
+)
+Emit = Callable[[FallbackEvent], object]
+
+
+def unheard(event: FallbackEvent) -> None:
+    """The listener for a run that nobody watches."""

@@ -1,0 +1,128 @@
+"""Who is asked when a write or a delete is denied: two lists, and one way of going through them.
+
+Above `classify` and `events`, below `algorithms` and `installation`. The lists belong to a process, not to a
+session (F-8); one `FallbackRegistries` is one simulated process, made anew for every case, so that nothing
+registered in one case can answer in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from labsim.fallback.classify import error_text
+from labsim.fallback.events import Emit, HandlerAnswer, HandlerConsulted, Seam
+from labsim.hostvalues import stringify, truthy
+
+H = TypeVar("H")
+Disposer = Callable[[], None]
+
+
+class WriteRequest(Struct, frozen=True, kw_only=True):
+    """A denied write, as a handler sees it (write step 7)."""
+
+    dst: str  # absolute and resolved; final, nothing is to be derived from it again (F-35)
+    content: str  # exactly what the tool meant to write (F-23)
+    cause: BaseException  # what proves the boundary; not the write's own error if that hid the denial
+    session_id: str | None  # None: raised outside any tool call (F-37). Not the same as ""
+
+
+class DeleteRequest(Struct, frozen=True, kw_only=True):
+    """A denied delete, as a handler sees it (delete step 7)."""
+
+    dst: str  # as for a write, except that the last component may be a link: the link is what goes
+    cause: BaseException
+    confirmed_file: bool  # False: a link, or nobody could look. Unlink plainly, never recursively (F-27)
+    session_id: str | None
+
+
+#: A handler answers whether the work is durably done, by an authority of its own (F-26).
+WriteHandler = Callable[[WriteRequest], object]
+DeleteHandler = Callable[[DeleteRequest], object]
+
+
+class Registry(Generic[H]):
+    """Handlers of one kind, in the order of registration (F-9)."""
+
+    def __init__(self) -> None:
+        self._handlers: list[H] = []
+
+    def add(self, handler: H) -> Disposer:
+        """Append `handler`; the returned disposer takes it out again, and does nothing when called twice.
+
+        If the same handler object was added twice, the first occurrence is the one taken out (F-10).
+        """
+        self._handlers.append(handler)
+        registered = True
+
+        def dispose() -> None:
+            nonlocal registered
+            if not registered:
+                return
+            registered = False
+            # By identity: two equal handlers are still two handlers.
+            del self._handlers[next(i for i, each in enumerate(self._handlers) if each is handler)]
+
+        return dispose
+
+    def snapshot(self) -> tuple[H, ...]:
+        """The handlers of this moment; later changes neither skip nor repeat one of them (F-11)."""
+        return tuple(self._handlers)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether a handler is registered at this moment (F-13)."""
+        return bool(self._handlers)
+
+
+class FallbackRegistries:
+    """The two registries of one simulated process. They are separate: see F-8."""
+
+    def __init__(self) -> None:
+        self.writes: Registry[WriteHandler] = Registry()
+        self.deletes: Registry[DeleteHandler] = Registry()
+
+    @property
+    def has_any(self) -> bool:
+        """Whether a handler of either kind is registered (F-38)."""
+        return self.writes.has_any or self.deletes.has_any
+
+
+def consult(
+    handlers: Iterable[H],
+    ask: Callable[[H], object],
+    *,
+    seam: Seam,
+    target: str,
+    emit: Emit,
+    extension: str | None = None,
+) -> bool:
+    """Ask the handlers in turn until one succeeds; True if one did (F-9).
+
+    One that raises is recorded and skipped, and its error goes no further (F-15). What counts as success is
+    the recorded program's own test, any answer that holds in a condition (fallback-0099, -0100); F-14
+    proposes to accept exactly True, but then the recorded answers would not replay.
+    """
+    for position, handler in enumerate(handlers, start=1):
+        try:
+            returned = ask(handler)
+        except Exception as error:
+            answer, detail = HandlerAnswer.RAISED, error_text(error)
+        else:
+            answer = HandlerAnswer.ACCEPTED if truthy(returned) else HandlerAnswer.DECLINED
+            detail = stringify(returned)
+        emit(
+            HandlerConsulted(
+                seam=seam,
+                position=position,
+                target=target,
+                answer=answer,
+                detail=detail,
+                extension=extension,
+            )
+        )
+        if answer is HandlerAnswer.ACCEPTED:
+            return True
+    return False

@@ -1,0 +1,60 @@
+"""Where a failed write or delete would really have acted (spec section 5).
+
+Above `layer`, below `algorithms`. A handler is stronger than the call that failed, so it is never given the
+path that the tool used: a link anywhere in that path sends the bytes elsewhere, and a list of allowed
+prefixes would be read against the wrong name (F-35). What cannot be resolved is not handed out (F-36).
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from labsim.fallback.classify import error_code
+from labsim.fallback.events import NodeKind
+from labsim.fallback.layer import FileLayer
+
+
+def absolute_path(path: str, cwd: str) -> str:
+    """`path` against `cwd`, with `.`, `..` and doubled slashes taken out of the text alone (F-29)."""
+    # Two leading slashes survive `normpath`; the host knows no such root.
+    return "/" + posixpath.normpath(posixpath.join(cwd, path)).lstrip("/")
+
+
+def resolve_target(path: str, *, follow_last: bool, files: FileLayer) -> str | None:
+    """The path that a system call on `path` acts on, or None if that is not certain (F-29 to F-34).
+
+    follow_last: True for a write, which goes through a link in the last place; False for a delete, which
+    removes the link itself. The result lies below no link.
+    """
+    place = absolute_path(path, files.cwd)
+    if follow_last:
+        real = _real_path(place, files)
+        if real is not None:
+            return real
+        if not _proven_no_link(place, files):
+            return None  # F-30: a dangling link, or nobody can tell
+    names = [posixpath.basename(place)]
+    while (place := posixpath.dirname(place)) != "/":
+        real = _real_path(place, files)
+        if real is not None:
+            return posixpath.join(real, *names)
+        if not _proven_no_link(place, files):
+            return None  # F-31
+        names.insert(0, posixpath.basename(place))
+    real = _real_path(place, files)
+    return None if real is None else posixpath.join(real, *names)  # None: F-32, not even the root
+
+
+def _real_path(path: str, files: FileLayer) -> str | None:
+    try:
+        return files.real_path(path)
+    except Exception:
+        return None  # for whatever reason: the caller has to prove the rest another way
+
+
+def _proven_no_link(path: str, files: FileLayer) -> bool:
+    """Whether `path` is certainly not a link: it inspects as something else, or certainly is not there."""
+    try:
+        return files.inspect(path) is not NodeKind.SYMLINK
+    except Exception as error:
+        return error_code(error) == "ENOENT"  # F-34: a denied inspection proves nothing
