@@ -40,3 +40,28 @@ class StageError(LabsimError):
 
 class ReplayError(LabsimError):
     """A file of recorded answers, or of declared differences, cannot be read as one."""
+
+
+class HostError(Exception):
+    """Raised *inside* the simulated host, as its real counterpart would: an outcome to record, not a crash.
+
+    Attributes: `error_name`, as the host's language names the class of error.
+    """
+
+    error_name = "Error"
+
+
+class AbortError(HostError):
+    """The call's signal was aborted while the host waited."""
+
+    error_name = "AbortError"
+
+
+class ThrownValue(HostError):
+    """Something was thrown that is no error object. Attribute: `value`, the thing thrown."""
+
+    error_name = "(not an Error)"
+
+    def __init__(self, value: object, text: str) -> None:
+        self.value = value
+        super().__init__(text)

@@ -1,0 +1,276 @@
+"""Approval resolution: which policy governs one tool call, and who decided it.
+
+Above `terms` and `tool`, below `wrapper`; knows nothing of dialogs, clocks or files. The order of the branches
+in `resolve` is the rule (spec/approval.md sections 2 to 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import UNSET, Struct
+
+from labsim.errors import HostError
+from labsim.hostvalues import stringify, trim
+from labsim.terms import ApprovalMode, Policy, Rule, Source, Tier
+from labsim.tool import Tool
+
+# Looked up by exact text: case and blanks matter to a tier and to a mode (A-2, A-14), not to a policy (A-6).
+_TIERS: Final[dict[object, Tier]] = {tier.value: tier for tier in Tier}
+_POLICIES: Final[dict[object, Policy]] = {policy.value: policy for policy in Policy}
+_COVERED: Final[dict[object, frozenset[Tier]]] = {
+    "always-ask": frozenset({Tier.READ}),
+    "write": frozenset({Tier.READ, Tier.WRITE}),
+    "yolo": frozenset(Tier),
+}
+_NOTHING: Final[frozenset[Tier]] = frozenset()
+
+
+class Decision(Struct, frozen=True, gc=False):
+    """A declaration, normalised. `None` in the last three means that the tool said nothing of the kind."""
+
+    tier: Tier
+    override: bool = False
+    policy: Policy | None = None
+    reason: str | None = None
+    policy_key: str | None = None
+
+
+class Resolution(Struct, frozen=True, gc=False, kw_only=True):
+    """What governs one call, with the rule that decided; the rows are those of section 6."""
+
+    policy: Policy
+    tier: Tier
+    source: Source
+    rule: Rule
+    override: bool = False
+    reason: str | None = None
+    policy_key: str | None = None
+
+
+_BARE: Final = {tier: Decision(tier) for tier in Tier}
+
+
+def normalise_declaration(declaration: object, args: object) -> Decision:
+    """A tool's declaration for these arguments, with everything malformed falling to `exec` (A-1 to A-8).
+
+    Raises: whatever a function declaration raises; nothing is caught here (A-8).
+    """
+    if callable(declaration):
+        declaration = declaration(args)
+    if isinstance(declaration, str):
+        return _BARE[_TIERS.get(declaration, Tier.EXEC)]
+    if not isinstance(declaration, Mapping):
+        return _BARE[Tier.EXEC]
+    tier = declaration.get("tier")
+    reason = declaration.get("reason")
+    key = declaration.get("policyKey")
+    return Decision(
+        tier=_TIERS.get(tier, Tier.EXEC) if isinstance(tier, str) else Tier.EXEC,
+        override=declaration.get("override") is True,  # A-5: 1 and "true" are not a promise
+        policy=normalise_policy(declaration.get("policy")),
+        reason=reason if isinstance(reason, str) and reason else None,
+        policy_key=key if isinstance(key, str) and key else None,
+    )
+
+
+def tier_of(tool: Tool, args: object) -> Tier:
+    """Only the tier of a declaration; policy, override and reason are lost on purpose (A-9)."""
+    return normalise_declaration(tool.approval, args).tier
+
+
+def normalise_policy(value: object) -> Policy | None:
+    """A policy word in any case, with blanks around it, or None for anything else (A-6, A-11)."""
+    if not isinstance(value, str):
+        return None
+    return _POLICIES.get(value) or _POLICIES.get(trim(value).lower())
+
+
+def policy_map(setting: object) -> Mapping[str, Any]:
+    """`tools.approval` as a map; anything that is not a map acts as an empty one (A-10)."""
+    return setting if isinstance(setting, Mapping) else {}
+
+
+def covers(mode: object, tier: Tier) -> bool:
+    """Whether `mode` lets `tier` run silently. An unknown mode covers nothing (recorded: resolve-3706)."""
+    return tier in (_COVERED.get(mode, _NOTHING) if isinstance(mode, str) else _NOTHING)
+
+
+def configured_mode(mode: object) -> ApprovalMode:
+    """The mode that a settings value stands for. A missing or misspelt one opens everything (A-18, A-19)."""
+    if isinstance(mode, str) and mode in _COVERED:
+        return ApprovalMode(mode)
+    return ApprovalMode.YOLO
+
+
+def user_policy(
+    tool: Tool, decision: Decision, policies: Mapping[str, Any]
+) -> tuple[Policy, str] | tuple[None, None]:
+    """The user's policy that applies, and the key that supplied it (A-23 to A-27)."""
+    if not policies:
+        return None, None
+    name = tool.name
+    key = decision.policy_key or name
+    policy = normalise_policy(policies.get(key))
+    if policy is not None:
+        return policy, key
+    if key != name:
+        policy = normalise_policy(policies.get(name))
+        if policy is not None:
+            return policy, name
+    legacy = tool.legacy_name
+    if isinstance(legacy, str) and legacy != name:
+        policy = normalise_policy(policies.get(legacy))
+        # A tool that was renamed keeps what restrained it; an old allow is not carried over (A-25).
+        if policy is not None and policy is not Policy.ALLOW:
+            return policy, legacy
+    return None, None
+
+
+def resolve(tool: Tool, args: object, *, mode: object, policies: Mapping[str, Any]) -> Resolution:
+    """The policy for one call; the first matching row of section 6 wins (R1 to R9).
+
+    `mode` is compared exactly, and may be any value: a word that is no mode covers no tier.
+    Raises: whatever a function declaration raises (A-8).
+    """
+    said = normalise_declaration(tool.approval, args)
+    user, key = user_policy(tool, said, policies)
+    if said.policy is Policy.DENY:
+        return _by_tool(said, Policy.DENY, Rule.R1, override=said.override)
+    if user is Policy.DENY:
+        return _by_user(said, user, key, Rule.R2, override=said.override)
+    if mode == "yolo":
+        if said.policy is not None:
+            return _by_tool(said, said.policy, Rule.R3, override=False)
+        if user is not None:
+            return _by_user(said, user, key, Rule.R4A, override=False)
+        return Resolution(policy=Policy.ALLOW, tier=said.tier, source=Source.MODE, rule=Rule.R4B)
+    if said.override:
+        policy = Policy.ALLOW if said.policy is Policy.ALLOW else Policy.PROMPT
+        return _by_tool(said, policy, Rule.R5, override=True)
+    if said.policy is not None:
+        return _by_tool(said, said.policy, Rule.R6, override=False)
+    if user is not None:
+        return _by_user(said, user, key, Rule.R7, override=False)
+    if covers(mode, said.tier):
+        return Resolution(policy=Policy.ALLOW, tier=said.tier, source=Source.MODE, rule=Rule.R8)
+    return Resolution(policy=Policy.PROMPT, tier=said.tier, source=Source.MODE, rule=Rule.R9, reason=said.reason)
+
+
+def _by_tool(said: Decision, policy: Policy, rule: Rule, *, override: bool) -> Resolution:
+    return Resolution(
+        policy=policy,
+        tier=said.tier,
+        source=Source.TOOL,
+        rule=rule,
+        override=override,
+        reason=said.reason,
+        policy_key=said.policy_key,
+    )
+
+
+def _by_user(said: Decision, policy: Policy, key: str | None, rule: Rule, *, override: bool) -> Resolution:
+    # The tool's reason is dropped: it explains the tool's wish, and the user decided (A-29).
+    return Resolution(
+        policy=policy, tier=said.tier, source=Source.USER, rule=rule, override=override, policy_key=key
+    )
+
+
+class Denied(HostError):
+    """A policy refused the call. Attribute: `resolution`."""
+
+    def __init__(self, tool_name: str, resolution: Resolution) -> None:
+        self.resolution = resolution
+        super().__init__(deny_text(tool_name, resolution))
+
+
+def deny_text(tool_name: str, resolution: Resolution) -> str:
+    """The words of a denial (A-30 to A-33). A user's denial names the key that supplied it."""
+    if resolution.source is Source.USER:
+        key = resolution.policy_key or tool_name
+        return (
+            f'Tool "{key}" is blocked by user policy.\nTo allow: remove "tools.approval.{key}: deny" from config.'
+        )
+    text = f'Tool "{tool_name}" is blocked by tool policy.'
+    return f"{text}\nReason: {resolution.reason}" if resolution.reason else text
+
+
+class Requirement(Struct, frozen=True, gc=False):
+    """Whether a call must be put to a person, and the reason to give them (A-34)."""
+
+    required: bool
+    reason: str | None = None
+
+
+def requirement(tool: Tool, resolution: Resolution) -> Requirement:
+    """What a resolution asks of the host. Raises: Denied, on deny (A-34)."""
+    if resolution.policy is Policy.DENY:
+        raise Denied(tool.name, resolution)
+    if resolution.policy is Policy.PROMPT:
+        return Requirement(True, resolution.reason)
+    return Requirement(False)
+
+
+def prompt_text(tool: Tool, args: object, reason: str | None) -> str:
+    """The text of the approval dialog, lines joined by newlines (A-35 to A-38)."""
+    lines = [f"Allow tool: {tool.name}"]
+    if tool.approval is UNSET and tool.name.startswith("mcp__"):
+        lines.append("Origin: MCP server tool")
+    if reason:
+        lines.append(f"Reason: {reason}")
+    if tool.format_approval_details is not None:
+        details = tool.format_approval_details(args)
+        if isinstance(details, str):
+            details = (details,)
+        if isinstance(details, list | tuple):
+            lines.extend(line for line in details if isinstance(line, str) and line)
+    return "\n".join(lines)
+
+
+def truncate(text: str, limit: int = 2000) -> str:
+    """At most `limit` characters, then how many were left out; can be longer than what it shortens (A-40)."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}[…{len(text) - limit}ch elided…]"
+
+
+def bash_details(args: object) -> str:
+    """What a prompt for `bash` shows. The command is text and is never run (A-42, A-50)."""
+    command = args.get("command") if isinstance(args, Mapping) else None
+    return f"Command: {truncate(command)}" if isinstance(command, str) else "Command: (missing)"
+
+
+def write_details(args: object) -> list[str]:
+    """What a prompt for `write` shows: the path, then the content (A-42)."""
+    fields: Mapping[str, Any] = args if isinstance(args, Mapping) else {}
+    path, content = fields.get("path"), fields.get("content")
+    return [
+        f"Path: {truncate(path)}" if isinstance(path, str) else "Path: (missing)",
+        f"Content:\n{truncate(content) if isinstance(content, str) else ''}",
+    ]
+
+
+def json_details(args: object) -> str:
+    """What a prompt for a teaching tool shows: its input as compact JSON."""
+    return f"Input: {stringify(args)}"
+
+
+class Settings(Struct, frozen=True):
+    """The two settings that approval reads; UNSET where the configuration says nothing."""
+
+    mode: Any = UNSET  # tools.approvalMode
+    policies: Any = UNSET  # tools.approval
+
+
+def approval_inputs(settings: Settings | None, auto_approve: object) -> tuple[ApprovalMode, Mapping[str, Any]]:
+    """Mode and user policies for one call, sampled once (section 4; W step 2).
+
+    `settings` is None where the context has no reader. Auto-approve forces yolo whatever is configured, and
+    leaves the user's policies in force (A-15, A-21).
+    """
+    if auto_approve is True:
+        return ApprovalMode.YOLO, policy_map(settings.policies) if settings is not None else {}
+    if settings is None:
+        return ApprovalMode.ALWAYS_ASK, {}  # A-16: nothing to read fails closed
+    return configured_mode(settings.mode), policy_map(settings.policies)

@@ -1,0 +1,463 @@
+"""Extensions and the runner that calls their handlers: order, blocks, replacements, budgets, markers.
+
+Above `stage` and `ui`, below `wrapper` (spec/wrapper.md sections 3, 4, 6 and 10). A handler is a plain function
+or an `async def`; it takes the event and a `HandlerContext`. Only active work counts against its budget: while a
+dialog of its own is open, its clock stands still (W-14).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+from msgspec import UNSET, Struct
+
+from labsim.errors import AbortError, HostError
+from labsim.events import ExtensionError, HandlerAnswered
+from labsim.hostvalues import copy_json, text_of, truthy
+from labsim.stage import AbortSignal, Future, Stage, Timer, first_of
+from labsim.ui import UI, InertUI
+
+TOOL_CALL_BUDGET_MS: Final = 30_000
+EVENT_BUDGET_MS: Final = 30_000
+SHUTDOWN_BUDGET_MS: Final = 2_000
+MARKERS_KEPT: Final = 512
+BLOCKED: Final = "Tool execution was blocked by an extension"
+PREVIEW_ABORTED: Final = "Aborted: The operation was aborted."
+CANCELLED: Final = "Tool execution was cancelled while an extension handler was pending"
+
+
+class EventName(StrEnum):
+    """The events that handlers can register for."""
+
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    APPROVAL_REQUESTED = "tool_approval_requested"
+    APPROVAL_RESOLVED = "tool_approval_resolved"
+    SESSION_BEFORE_SWITCH = "session_before_switch"
+    SESSION_BEFORE_BRANCH = "session_before_branch"
+    SESSION_BEFORE_TREE = "session_before_tree"
+    SESSION_BEFORE_COMPACT = "session_before_compact"
+    SESSION_SHUTDOWN = "session_shutdown"
+
+
+#: Events whose last truthy answer is kept, and where `cancel: true` ends the round (W-61).
+_VETOABLE: Final = frozenset(name for name in EventName if name.startswith("session_before_"))
+
+
+class ToolCallInput(Struct, kw_only=True):
+    """What `tool_call` handlers see: one object for all of them (W-8), its input not a copy (W-19)."""
+
+    tool_name: str
+    tool_call_id: str
+    input: Any
+
+
+class ToolResultInput(Struct, kw_only=True):
+    """What `tool_result` handlers see; each sees it as the one before left it (W-51)."""
+
+    tool_name: str
+    tool_call_id: str
+    input: Any
+    content: Any
+    details: Any
+    is_error: bool
+
+
+class HandlerReply(Struct, kw_only=True):
+    """What a handler may return; UNSET for what it leaves alone. A mapping with these keys does as well."""
+
+    input: Any = UNSET
+    block: Any = UNSET
+    reason: Any = UNSET
+    content: Any = UNSET
+    details: Any = UNSET
+    is_error: Any = UNSET
+
+
+Handler = Callable[[Any, "HandlerContext"], Any]
+
+
+class Extension:
+    """A named set of handlers, in registration order for each event."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.handlers: dict[EventName, list[Handler]] = {}
+
+    def on(self, event: EventName, handler: Handler) -> None:
+        """Register `handler` for `event`, after those already there."""
+        self.handlers.setdefault(event, []).append(handler)
+
+
+class Budget:
+    """The active time that one handler has left; `pause` and `go_on` nest."""
+
+    __slots__ = ("_left_ms", "_paused", "_since_ms", "_stage", "_timer", "spent")
+
+    def __init__(self, stage: Stage, ms: int) -> None:
+        self._stage = stage
+        self._left_ms = ms
+        self._paused = 0
+        self._since_ms = stage.now_ms
+        self.spent: Future[None] = Future(stage)
+        self._timer: Timer | None = None
+        self._start()
+
+    def _start(self) -> None:
+        self._since_ms = self._stage.now_ms
+        self._timer = self._stage.call_at(self._since_ms + self._left_ms, lambda: self.spent.set_result(None))
+
+    def pause(self) -> None:
+        self._paused += 1
+        if self._paused == 1 and self._timer is not None:
+            self._timer.cancel()
+            self._left_ms -= self._stage.now_ms - self._since_ms
+
+    def go_on(self) -> None:
+        self._paused -= 1
+        if self._paused == 0 and self._timer is not None:
+            self._start()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class HandlerContext:
+    """What a handler can do besides answer: wait on simulated time, and put dialogs of its own (W-64)."""
+
+    __slots__ = ("_budget", "_runner", "signal")
+
+    def __init__(self, runner: Runner, budget: Budget | None, signal: AbortSignal | None) -> None:
+        self._runner = runner
+        self._budget = budget
+        self.signal = signal
+
+    @property
+    def has_ui(self) -> bool:
+        return self._runner.ui.has_ui
+
+    async def sleep(self, ms: int) -> None:
+        """Work for `ms` simulated milliseconds; this counts against the budget."""
+        await self._runner.stage.sleep(ms)
+
+    async def select(self, title: str, options: Sequence[str]) -> Any:
+        return await self._dialog(self._runner.ui.select(title, options, signal=self.signal))
+
+    async def confirm(self, title: str, message: str) -> Any:
+        return await self._dialog(self._runner.ui.confirm(title, message, signal=self.signal))
+
+    async def input(self, title: str, placeholder: str = "") -> Any:
+        return await self._dialog(self._runner.ui.input(title, placeholder, signal=self.signal))
+
+    async def editor(self, title: str, prefill: str = "") -> Any:
+        return await self._dialog(self._runner.ui.editor(title, prefill, signal=self.signal))
+
+    async def _dialog(self, dialog: Awaitable[Any]) -> Any:
+        if self._budget is None:
+            return await dialog
+        self._budget.pause()
+        try:
+            return await dialog
+        finally:
+            self._budget.go_on()
+
+
+class Runner:
+    """Calls the handlers of its extensions, in load order, and keeps the host's small memory of a session.
+
+    Errors of handlers go to the ledger as `extension_error` and to nobody else. `session_id` is the runner's
+    own; approval events do not use it (W-31).
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        extensions: Sequence[Extension] = (),
+        *,
+        ui: UI | None = None,
+        tool_call_budget_ms: object = UNSET,
+        session_id: str | None = None,
+    ) -> None:
+        self.stage = stage
+        self.extensions = list(extensions)
+        self.ui: UI = ui if ui is not None else InertUI()
+        self.tool_call_budget_ms = _budget(tool_call_budget_ms)
+        self.session_id = session_id
+        self.session_settings: Any = None  # approval.Settings, or None
+        self._registered: dict[EventName, list[tuple[str, Handler]]] = {}
+        self._markers: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._preview: Callable[[str, AbortSignal | None], Awaitable[None]] | None = None
+        self._on_shutdown: list[Callable[[], None]] = []
+
+    # -- registrations
+
+    def handlers(self, event: EventName) -> list[tuple[str, Handler]]:
+        """`(extension path, handler)` in calling order: load order, then registration order (W-7)."""
+        found = self._registered.get(event)
+        if found is None:
+            found = [(ext.path, handler) for ext in self.extensions for handler in ext.handlers.get(event, ())]
+            self._registered[event] = found
+        return found
+
+    def load(self, extension: Extension) -> None:
+        """Add an extension after those already loaded."""
+        self.extensions.append(extension)
+        self._registered.clear()
+
+    # -- markers (W-1 to W-4)
+
+    def mark_tool_call_emitted(self, tool_call_id: str, tool_name: str) -> None:
+        """Note that the loop emitted `tool_call` for this call; the oldest note goes when 512 are kept."""
+        while len(self._markers) >= MARKERS_KEPT:
+            self._markers.popitem(last=False)
+        self._markers[tool_call_id, tool_name] = None
+
+    def consume_tool_call_emitted(self, tool_call_id: str, tool_name: str) -> bool:
+        """Whether there was such a note; it is gone afterwards."""
+        if not self._markers:
+            return False
+        key = (tool_call_id, tool_name)
+        if key not in self._markers:
+            return False
+        del self._markers[key]
+        return True
+
+    # -- preview (W-27, W-28)
+
+    def install_preview_waiter(
+        self, waiter: Callable[[str, AbortSignal | None], Awaitable[None]]
+    ) -> Callable[[], None]:
+        """Have scheduled calls wait for their preview. One slot: this replaces whoever was there.
+
+        Returns what takes it out again, which does nothing once another waiter has the slot.
+        """
+        self._preview = waiter
+
+        def dispose() -> None:
+            if self._preview is waiter:
+                self._preview = None
+
+        return dispose
+
+    async def wait_for_preview(self, tool_call_id: str, signal: AbortSignal | None) -> None:
+        """Wait until the call is on screen; at once where nobody waits for that. Raises: AbortError (W-29)."""
+        if self._preview is None:
+            return
+        if signal is None:
+            await self._preview(tool_call_id, None)
+            return
+        if signal.aborted:
+            raise AbortError(PREVIEW_ABORTED)
+        aborted: Future[None] = Future(self.stage)
+        forget = signal.listen(lambda: aborted.set_result(None))
+        try:
+            shown = self.stage.spawn(_as_coroutine(self._preview(tool_call_id, signal)))
+            if await first_of(self.stage, (aborted, shown)) == 0:
+                raise AbortError(PREVIEW_ABORTED)
+            shown.result()
+        finally:
+            forget()
+
+    # -- events
+
+    async def emit_tool_call(self, event: ToolCallInput, signal: AbortSignal | None) -> Any:
+        """Let the `tool_call` handlers see a call. Returns the replacement input, or UNSET for none.
+
+        The last truthy answer stands alone: what an earlier one replaced is forgotten (W-9).
+        Raises: HostError, if a handler blocked, failed, took too long, or the signal was aborted meanwhile.
+        """
+        kept: Any = UNSET
+        for path, handler in self.handlers(EventName.TOOL_CALL):
+            if signal is not None and signal.aborted:
+                raise HostError(CANCELLED)
+            answer = await self._call_blocking(path, handler, event, signal)
+            if answer is None or not truthy(answer):
+                self._note(handler, path, event, "nothing")
+                continue
+            if truthy(_field(answer, "block")):
+                self._note(handler, path, event, "blocks")
+                reason = _field(answer, "reason")
+                raise HostError(text_of(reason) if truthy(reason) else BLOCKED)
+            kept = answer
+            replacement = _field(answer, "input")
+            self._note(handler, path, event, "no replacement" if replacement is UNSET else "replaces", replacement)
+        if signal is not None and signal.aborted and self.handlers(EventName.TOOL_CALL):
+            raise HostError(CANCELLED)
+        return UNSET if kept is UNSET else _field(kept, "input")
+
+    async def _call_blocking(
+        self, path: str, handler: Handler, event: ToolCallInput, signal: AbortSignal | None
+    ) -> Any:
+        """One `tool_call` handler. Whatever goes wrong in it refuses the call (W-12, W-13, W-15)."""
+        budget_ms = self.tool_call_budget_ms
+        try:
+            return await self._call(handler, event, budget_ms, signal)
+        except HandlerTookTooLong:
+            self._report(path, EventName.TOOL_CALL, f"handler timed out after {budget_ms}ms")
+            raise HostError(f"Extension {path} timed out after {budget_ms}ms") from None
+        except HandlerAborted:
+            raise HostError(CANCELLED) from None
+        except Exception as error:
+            self._report(path, EventName.TOOL_CALL, str(error))
+            raise HostError(f"Extension {path} failed: {error}") from error
+
+    async def emit_tool_result(self, event: ToolResultInput) -> bool:
+        """Let the `tool_result` handlers change a result in place. Returns whether any of them did.
+
+        A handler that fails or takes too long is reported and skipped (W-56).
+        """
+        changed = False
+        for path, handler in self.handlers(EventName.TOOL_RESULT):
+            answer = await self._call_skipping(path, handler, event, EventName.TOOL_RESULT)
+            if answer is None or not truthy(answer):
+                continue
+            for name in ("content", "details", "is_error"):
+                value = _field(answer, name)
+                if value is not UNSET:
+                    setattr(event, name, value)
+                    changed = True
+        return changed
+
+    async def emit(self, name: EventName, event: Any) -> Any:
+        """Any other event: handlers in turn, failures reported and skipped (W-59, W-60).
+
+        Returns: the last truthy answer where the event can be vetoed (W-61), else None.
+        """
+        kept = None
+        for path, handler in self.handlers(name):
+            answer = await self._call_skipping(path, handler, event, name)
+            if name in _VETOABLE and truthy(answer):
+                kept = answer
+                if _field(answer, "cancel") is True:
+                    break
+        return kept
+
+    async def shutdown(self) -> None:
+        """End the session: all shutdown handlers side by side, two seconds each, answers ignored (W-62, W-63)."""
+        running = [
+            self.stage.spawn(
+                self._call_skipping(path, handler, None, EventName.SESSION_SHUTDOWN, SHUTDOWN_BUDGET_MS)
+            )
+            for path, handler in self.handlers(EventName.SESSION_SHUTDOWN)
+        ]
+        for task in running:
+            await task
+        for dispose in self._on_shutdown:
+            dispose()
+        self._on_shutdown.clear()
+        self._preview = None
+
+    def at_shutdown(self, dispose: Callable[[], None]) -> None:
+        """Have `dispose` called when the session ends, even if a shutdown handler fails."""
+        self._on_shutdown.append(dispose)
+
+    # -- one handler
+
+    async def _call_skipping(
+        self, path: str, handler: Handler, event: Any, name: EventName, budget_ms: int = EVENT_BUDGET_MS
+    ) -> Any:
+        try:
+            return await self._call(handler, event, budget_ms, None)
+        except HandlerTookTooLong:
+            self._report(path, name, f"handler timed out after {budget_ms}ms")
+        except Exception as error:
+            self._report(path, name, str(error))
+        return None
+
+    async def _call(self, handler: Handler, event: Any, budget_ms: int, signal: AbortSignal | None) -> Any:
+        if isinstance(handler, PlainHandler):
+            return handler.hear(event)
+        budget = Budget(self.stage, budget_ms)
+        aborted: Future[None] = Future(self.stage)
+        forget = signal.listen(lambda: aborted.set_result(None)) if signal is not None else None
+        try:
+            answer = handler(event, HandlerContext(self, budget, signal))
+            if not isinstance(answer, Awaitable):
+                return answer
+            task = self.stage.spawn(_as_coroutine(answer))
+            winner = 0 if task.done else await first_of(self.stage, (aborted, budget.spent, task))
+            if signal is not None and signal.aborted:
+                raise HandlerAborted
+            if not task.done and winner == 1:
+                raise HandlerTookTooLong
+            return task.result()
+        finally:
+            budget.stop()
+            if forget is not None:
+                forget()
+
+    def _report(self, path: str, name: EventName, error: str) -> None:
+        self.stage.ledger.append(
+            ExtensionError(at_ms=self.stage.now_ms, extension_path=path, on=name.value, error=error)
+        )
+
+    def _note(self, handler: Handler, path: str, event: ToolCallInput, answer: str, value: Any = UNSET) -> None:
+        if isinstance(handler, PlainHandler):
+            return  # a recorder only listens; it is no part of the story it records
+        self.stage.ledger.append(
+            HandlerAnswered(
+                at_ms=self.stage.now_ms,
+                extension_path=path,
+                tool_call_id=event.tool_call_id,
+                answer=answer,
+                input=copy_json(value),
+            )
+        )
+
+
+class PlainHandler:
+    """A handler that only listens: it takes the event, answers nothing, and waits for nothing.
+
+    The recorders are of this kind, and it lets the runner call them without a budget or a context. `raises` has
+    it fail after it listened, as a badly written listener would.
+    """
+
+    __slots__ = ("_listen", "_raises")
+
+    def __init__(self, listen: Callable[[Any], None], raises: str | None = None) -> None:
+        self._listen = listen
+        self._raises = raises
+
+    def hear(self, event: Any) -> None:
+        self._listen(event)
+        if self._raises is not None:
+            raise HostError(self._raises)
+
+    def __call__(self, event: Any, context: HandlerContext) -> None:
+        self.hear(event)
+
+
+class HandlerTookTooLong(Exception):
+    """A handler used up its budget; what it answers later is nobody's business any more."""
+
+
+class HandlerAborted(Exception):
+    """The call's signal was aborted while a handler was pending."""
+
+
+async def _as_coroutine(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def _budget(ms: object) -> int:
+    """The active-work budget in ms; anything that is no positive number stands for the default (W-14)."""
+    if isinstance(ms, bool) or not isinstance(ms, int | float) or not 0 < ms < float("inf"):
+        return TOOL_CALL_BUDGET_MS
+    return int(ms)
+
+
+_WIRE_NAMES: Final = {"is_error": "isError"}
+
+
+def _field(answer: object, name: str) -> Any:
+    """A field of what a handler returned, or UNSET; anything without fields has none."""
+    if isinstance(answer, HandlerReply):
+        return getattr(answer, name, UNSET)
+    if isinstance(answer, Mapping):
+        return answer.get(_WIRE_NAMES.get(name, name), UNSET)
+    return UNSET

@@ -1,0 +1,133 @@
+"""Plays a case and says what it showed: the one module that knows all the parts.
+
+Above every scenario, below `replay`, the command line and the workbook. `run` plays a case with the answers it
+scripts; `start` plays it with somebody else's, and hands back a performance that goes on whenever a question is
+answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+import msgspec
+
+from labsim.case import Case, ClassifyCase, ContextCase, FallbackCase, ResolveCase, RpcCase, WrapperCase
+from labsim.events import Ledger
+from labsim.report import CallReport, Report
+from labsim.stage import Question, Stage
+from labsim.ui import UI, InertUI, QuestionUI, ScriptedUI
+
+
+class Scenario(Protocol):
+    """What a scenario gives to `play`: something to run, and what it showed so far."""
+
+    finished: bool
+
+    def play(self) -> Coroutine[Any, None, None]: ...
+
+    @property
+    def calls(self) -> tuple[CallReport, ...]: ...
+
+    def observed(self) -> dict[str, Any]: ...
+
+
+Driver = Callable[["Performance", Question], None]
+
+
+class Performance:
+    """One case being played. `reply` and `advance` move it on; `report` says where it is.
+
+    `driver` is called with each new question and may answer it at once, or later, or never.
+    """
+
+    def __init__(self, case: Case, driver: Driver | None = None) -> None:
+        self.case = case
+        self.stage = Stage(Ledger())
+        if driver is not None:
+            self.stage.on_question = lambda question: driver(self, question)
+        self._scenario = _scenario(case, self.stage, live=driver is not None)
+        self._task = self.stage.play(self._scenario.play())
+        self._raise_if_broken()
+
+    def reply(self, question_id: str, value: object) -> bool:
+        """Answer an open question; False if it was no longer open. Raises: StageError for an unknown id."""
+        in_time = self.stage.reply(question_id, value)
+        self._go_on()
+        return in_time
+
+    def dismiss(self, question_id: str) -> bool:
+        """Close an open question without an answer, as somebody who presses Escape."""
+        return self.reply(question_id, msgspec.UNSET)
+
+    def advance(self, ms: int) -> None:
+        """Let `ms` simulated milliseconds pass."""
+        self.stage.advance(ms)
+        self._go_on()
+
+    def report(self) -> Report:
+        """What the case showed so far."""
+        scenario = self._scenario
+        return Report(
+            case=self.case,
+            finished=scenario.finished,
+            observed=scenario.observed(),
+            calls=scenario.calls,
+            ledger=self.stage.ledger,
+            questions=self.stage.questions,
+        )
+
+    def close(self) -> None:
+        """Give up whatever still waits."""
+        self.stage.close()
+
+    def _go_on(self) -> None:
+        if not self._task.done:
+            self.stage.carry_on(self._task)
+        self._raise_if_broken()
+
+    def _raise_if_broken(self) -> None:
+        if self._task.done:
+            self._task.result()
+
+
+def start(case: Case, driver: Driver) -> Performance:
+    """Begin to play a case whose questions `driver` answers."""
+    return Performance(case, driver)
+
+
+def run(case: Case) -> Report:
+    """Play a case to its end with the answers it scripts. The same case gives the same report, always."""
+    performance = Performance(case)
+    report = performance.report()
+    performance.close()
+    return report
+
+
+def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
+    # Imported where used: a cold `labsim case` should pay for one scenario only.
+    if isinstance(case, WrapperCase):
+        from labsim.scenario_call import CallsUnderWay
+
+        return CallsUnderWay(case, stage, _ui(case, stage, live=live))
+    if isinstance(case, ResolveCase | ContextCase):
+        from labsim.scenario_resolve import Resolving
+
+        return Resolving(case, stage)
+    from labsim.scenario_host import HostScenario
+
+    assert isinstance(case, ClassifyCase | FallbackCase | RpcCase)
+    return HostScenario(case, stage)
+
+
+def _ui(case: WrapperCase, stage: Stage, *, live: bool) -> UI:
+    from labsim.scripted import answers
+
+    given = case.given
+    if given.ui is False:
+        return InertUI()
+    if given.ui == "rpc":
+        from labsim.rpc.adapter import RpcUI
+
+        return RpcUI(stage, None if live else answers(given.choices))
+    return QuestionUI(stage) if live else ScriptedUI(stage, answers(given.choices))

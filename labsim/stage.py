@@ -1,0 +1,364 @@
+"""The stage: plays coroutines to their next question, on a clock of its own.
+
+Above `events` and `terms`, below every part that waits. Engine code is `async def` and reads like the numbered
+steps it teaches, but no event loop runs it. The stage drives a coroutine until it can go no further, which is
+when a question is open or a timer is pending; `reply` and `advance` are what moves it on. So a scripted answer,
+a click, a frame from a client and a jump in time all take the same path, and none of them waits for real.
+
+Theory. A `Future` is a value that is not there yet; awaiting one parks the coroutine on it. A `Task` is a
+coroutine the stage has started, and is itself a future of its result. Settling a future puts whoever is parked
+on it into a queue, first in first out; whoever settles from outside (`reply`, `advance`, `abort`) drains that queue
+before returning. Timers are a heap of (due time, order of creation). There is no other source of order, hence
+no randomness: the same replies at the same times give the same ledger.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Iterable
+from typing import Any, Generic, TypeVar
+
+from msgspec import UNSET, Struct
+
+from labsim.errors import StageError
+from labsim.events import Clock, LateReply, Ledger, QuestionAsked
+from labsim.terms import DialogKind
+
+T = TypeVar("T")
+
+
+class Future(Generic[T]):
+    """A value that is not there yet. Settled once; every later attempt is ignored."""
+
+    __slots__ = ("_error", "_stage", "_value", "_waiters", "done")
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._value: Any = UNSET
+        self._error: BaseException | None = None
+        self._waiters: list[Callable[[], None]] = []
+        self.done = False
+
+    def set_result(self, value: T) -> None:
+        self._settle(value, None)
+
+    def set_error(self, error: BaseException) -> None:
+        self._settle(UNSET, error)
+
+    def result(self) -> T:
+        """The value. Raises: the error it was settled with, or StageError while it is not settled."""
+        if not self.done:
+            raise StageError("This future is not settled yet, so it has no result.")
+        if self._error is not None:
+            raise self._error
+        value: T = self._value
+        return value
+
+    def when_done(self, callback: Callable[[], None]) -> None:
+        """Call `callback` from the stage's queue once this is settled; at once into the queue if it is."""
+        if self.done:
+            self._stage._ready.append(callback)
+        else:
+            self._waiters.append(callback)
+
+    def __await__(self) -> Generator[Future[Any], None, T]:
+        if not self.done:
+            yield self
+        return self.result()
+
+    def _settle(self, value: Any, error: BaseException | None) -> None:
+        if self.done:
+            return
+        self.done = True
+        self._value, self._error = value, error
+        self._stage._ready.extend(self._waiters)
+        self._waiters.clear()
+
+
+class Task(Future[T]):
+    """A coroutine under way; as a future, its result."""
+
+    __slots__ = ("_coroutine",)
+
+    def __init__(self, stage: Stage, coroutine: Coroutine[Future[Any], None, T]) -> None:
+        super().__init__(stage)
+        self._coroutine = coroutine
+
+    def _step(self) -> None:
+        try:
+            waits_for = self._coroutine.send(None)
+        except StopIteration as end:
+            self.set_result(end.value)
+        except BaseException as error:
+            self.set_error(error)
+        else:
+            waits_for.when_done(self._step)
+
+    def close(self) -> None:
+        """Give up a coroutine that will never go on; its `finally` blocks run."""
+        if not self.done:
+            self._coroutine.close()
+
+
+class Timer:
+    """Something due at a simulated time; `cancel` takes it back."""
+
+    __slots__ = ("callback", "due_ms", "live")
+
+    def __init__(self, due_ms: int, callback: Callable[[], None]) -> None:
+        self.due_ms = due_ms
+        self.callback = callback
+        self.live = True
+
+    def cancel(self) -> None:
+        self.live = False
+
+
+class AbortSignal:
+    """Tells whoever holds it that the caller has given up. Aborted once, for good."""
+
+    __slots__ = ("_listeners", "_stage", "aborted")
+
+    def __init__(self, stage: Stage, *, aborted: bool = False) -> None:
+        self._stage = stage
+        self._listeners: list[Callable[[], None]] = []
+        self.aborted = aborted
+
+    def abort(self) -> None:
+        """Abort now, and let everything that waits on it go on."""
+        if self.aborted:
+            return
+        self.aborted = True
+        with self._stage.lock:
+            for listener in tuple(self._listeners):
+                listener()
+            self._stage.drain()
+
+    def listen(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` on abort; returns what removes it again (harmless when repeated)."""
+        self._listeners.append(callback)
+
+        def remove() -> None:
+            if callback in self._listeners:
+                self._listeners.remove(callback)
+
+        return remove
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """A dialog that waits for a reply. All texts are untrusted and are shown as text.
+
+    `id` counts up per stage: `q-1`, `q-2`, … `via` is how it reaches a person: `ui` or `rpc`.
+    """
+
+    id: str
+    kind: DialogKind
+    title: str
+    options: tuple[str, ...] = ()
+    message: str | None = None
+    placeholder: str | None = None
+    prefill: str | None = None
+    via: str = "ui"
+
+
+class _Open(Struct):
+    question: Question
+    answer: Any  # Future
+
+
+class Stage:
+    """One case's world: a clock, a ledger, the open questions and whatever is under way.
+
+    `on_question` is called with each new question (a driver answers it, or shows it). Replies may come from
+    another thread: `reply`, `advance` and `abort` take `lock`.
+    """
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self.ledger = ledger or Ledger()
+        self.clock: Clock = self.ledger.clock
+        self.lock = threading.RLock()
+        self.on_question: Callable[[Question], None] | None = None
+        self._ready: deque[Callable[[], None]] = deque()
+        self._timers: list[tuple[int, int, Timer]] = []
+        self._timers_made = 0
+        self._asked = 0
+        self._open: dict[str, _Open] = {}
+        self._tasks: list[Task[Any]] = []
+        self._draining = False
+
+    # -- running
+
+    @property
+    def now_ms(self) -> int:
+        return self.clock.now_ms
+
+    def spawn(self, coroutine: Coroutine[Any, None, T]) -> Task[T]:
+        """Start a coroutine and run it to its first wait. Its first part runs before this returns."""
+        task: Task[T] = Task(self, coroutine)
+        task._step()
+        if not task.done:
+            self._tasks.append(task)
+        return task
+
+    def play(self, coroutine: Coroutine[Any, None, T]) -> Task[T]:
+        """Start a coroutine and carry on until it ends or a question is open.
+
+        With no question open, time moves to the next timer by itself, so budgets and timeouts cost nothing.
+        Raises: StageError, if nothing that could happen would ever move it.
+        """
+        with self.lock:
+            task = self.spawn(coroutine)
+            self.carry_on(task)
+        return task
+
+    def carry_on(self, task: Task[Any]) -> None:
+        """Go on with `task` as far as it can get without a reply from outside."""
+        with self.lock:
+            self.drain()
+            while not task.done and not self._open:
+                if not self._to_next_timer():
+                    raise StageError(
+                        "The case cannot go on: it waits, but no question is open and no timer is pending."
+                    )
+                self.drain()
+
+    def drain(self) -> None:
+        """Run everything that is ready; does nothing when called from within itself."""
+        if self._draining:
+            return
+        self._draining = True
+        try:
+            while self._ready:
+                self._ready.popleft()()
+        finally:
+            self._draining = False
+
+    def close(self) -> None:
+        """Give up whatever is still under way (a handler past its budget, an unanswered call)."""
+        with self.lock:
+            for task in self._tasks:
+                task.close()
+            self._tasks.clear()
+            self._timers.clear()
+            self._ready.clear()
+            self._open.clear()
+
+    # -- time
+
+    def call_at(self, due_ms: int, callback: Callable[[], None]) -> Timer:
+        """Have `callback` called when the clock reaches `due_ms` (simulated ms)."""
+        timer: Timer = Timer(due_ms, callback)
+        self._timers_made += 1
+        heapq.heappush(self._timers, (due_ms, self._timers_made, timer))
+        return timer
+
+    def sleep(self, ms: int) -> Future[None]:
+        """A future that settles `ms` simulated milliseconds from now."""
+        future: Future[None] = Future(self)
+        self.call_at(self.now_ms + ms, lambda: future.set_result(None))
+        return future
+
+    def advance(self, ms: int) -> None:
+        """Move the clock on by `ms`, letting everything due on the way happen at its own time."""
+        if ms < 0:
+            raise StageError(f"Time cannot go back: advance({ms}). Use a positive number of milliseconds.")
+        with self.lock:
+            end = self.now_ms + ms
+            self.drain()
+            while self._timers and self._timers[0][0] <= end:
+                self._to_next_timer()
+                self.drain()
+            self.clock.now_ms = end
+
+    def _to_next_timer(self) -> bool:
+        while self._timers:
+            due, _, timer = heapq.heappop(self._timers)
+            if not timer.live:
+                continue
+            timer.live = False
+            self.clock.now_ms = max(self.clock.now_ms, due)
+            timer.callback()
+            return True
+        return False
+
+    # -- questions
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The open questions, oldest first."""
+        return tuple(entry.question for entry in self._open.values())
+
+    @property
+    def questions_asked(self) -> int:
+        """How many questions were ever asked; the newest is `q-<this>`."""
+        return self._asked
+
+    def next_question_id(self) -> str:
+        """The id that the next question gets."""
+        self._asked += 1
+        return f"q-{self._asked}"
+
+    def ask(self, question: Question) -> Future[Any]:
+        """Open a question and return the future of its answer. UNSET as an answer means: none was given."""
+        self.ledger.append(
+            QuestionAsked(
+                at_ms=self.now_ms,
+                question_id=question.id,
+                kind=question.kind,
+                title=question.title if question.message is None else f"{question.title}\n{question.message}",
+                options=question.options,
+            )
+        )
+        answer: Future[Any] = Future(self)
+        self._open[question.id] = _Open(question, answer)
+        if self.on_question is not None:
+            self.on_question(question)
+        return answer
+
+    def reply(self, question_id: str, value: object) -> bool:
+        """Answer an open question. False if it was no longer open: the reply is noted and changes nothing.
+
+        Raises: StageError, if no question of that id was ever asked.
+        """
+        return self._answer(question_id, lambda answer: answer.set_result(value))
+
+    def fail(self, question_id: str, error: BaseException) -> bool:
+        """End an open question with an error, as a dialog that broke; otherwise as `reply`."""
+        return self._answer(question_id, lambda answer: answer.set_error(error))
+
+    def withdraw(self, question_id: str) -> None:
+        """Close a question from the host's side (abort, timeout); its answer is none."""
+        entry = self._open.pop(question_id, None)
+        if entry is not None:
+            entry.answer.set_result(UNSET)
+
+    def _answer(self, question_id: str, settle: Callable[[Any], None]) -> bool:
+        with self.lock:
+            entry = self._open.pop(question_id, None)
+            if entry is None:
+                number = question_id.removeprefix("q-")
+                if not (number.isdigit() and 1 <= int(number) <= self._asked):
+                    known = ", ".join(self._open) or "none"
+                    raise StageError(f"No question has the id {question_id!r}. Open questions: {known}.")
+                self.ledger.append(LateReply(at_ms=self.now_ms, question_id=question_id))
+                return False
+            settle(entry.answer)
+            self.drain()
+            return True
+
+
+def first_of(stage: Stage, futures: Iterable[Future[Any]]) -> Future[int]:
+    """A future of the index of whichever of `futures` settles first; order given breaks ties."""
+    winner: Future[int] = Future(stage)
+
+    def settled(index: int) -> Callable[[], None]:
+        return lambda: winner.set_result(index)
+
+    for index, future in enumerate(futures):
+        if future.done:
+            winner.set_result(index)
+            break
+        future.when_done(settled(index))
+    return winner

@@ -1,0 +1,80 @@
+"""The field's words, as enums whose values are the spelling on the wire.
+
+At the bottom of `labsim`: everything may import it, it imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+
+class Tier(StrEnum):
+    """How far a call reaches: read < write < exec (spec/approval.md section 1)."""
+
+    READ = "read"
+    WRITE = "write"
+    EXEC = "exec"
+
+
+class ApprovalMode(StrEnum):
+    """The host-wide setting: the highest tier that runs without a prompt."""
+
+    ALWAYS_ASK = "always-ask"
+    WRITE = "write"
+    YOLO = "yolo"
+
+
+class Policy(StrEnum):
+    """What is to happen with one call."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    PROMPT = "prompt"
+
+
+class Source(StrEnum):
+    """Who decided a policy."""
+
+    TOOL = "tool"
+    USER = "user"
+    MODE = "mode"
+
+
+class Rule(StrEnum):
+    """The row of the resolution order that decided (spec/approval.md section 6)."""
+
+    R1 = "R1"
+    R2 = "R2"
+    R3 = "R3"
+    R4A = "R4a"
+    R4B = "R4b"
+    R5 = "R5"
+    R6 = "R6"
+    R7 = "R7"
+    R8 = "R8"
+    R9 = "R9"
+
+
+class Outcome(StrEnum):
+    """How a call, or a whole case, ended (spec/wrapper.md section 12)."""
+
+    RETURN = "return"
+    THROW = "throw"
+    ERROR_RESULT = "error-result"
+    THROW_SAME_ERROR = "throw-same-error"
+
+
+class DialogKind(StrEnum):
+    """The four dialogs a host can put to a person."""
+
+    SELECT = "select"
+    CONFIRM = "confirm"
+    INPUT = "input"
+    EDITOR = "editor"
+
+
+APPROVE: Final = "Approve"
+DENY: Final = "Deny"
+#: The labels of the generic approval dialog, in the order shown (A-39).
+APPROVAL_OPTIONS: Final = (APPROVE, DENY)
