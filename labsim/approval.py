@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import UNSET, Struct
 
 from labsim.errors import HostError
-from labsim.hostvalues import stringify, trim
+from labsim.hostvalues import stringify, text_of, trim
 from labsim.terms import ApprovalMode, Policy, Rule, Source, Tier
 from labsim.tool import Tool
 
@@ -93,8 +93,11 @@ def policy_map(setting: object) -> Mapping[str, Any]:
 
 
 def covers(mode: object, tier: Tier) -> bool:
-    """Whether `mode` lets `tier` run silently. An unknown mode covers nothing (recorded: resolve-3706)."""
-    return tier in (_COVERED.get(mode, _NOTHING) if isinstance(mode, str) else _NOTHING)
+    """Whether `mode` lets `tier` run silently. An unknown mode covers nothing (recorded: resolve-3706).
+
+    The host looks the mode up by its text, so a list of one mode counts here (recorded: resolve-3943).
+    """
+    return tier in _COVERED.get(mode if isinstance(mode, str) else text_of(mode), _NOTHING)
 
 
 def configured_mode(mode: object) -> ApprovalMode:
@@ -173,7 +176,7 @@ def _by_tool(said: Decision, policy: Policy, rule: Rule, *, override: bool) -> R
 def _by_user(said: Decision, policy: Policy, key: str | None, rule: Rule, *, override: bool) -> Resolution:
     # The tool's reason is dropped: it explains the tool's wish, and the user decided (A-29).
     return Resolution(
-        policy=policy, tier=said.tier, source=Source.USER, rule=rule, override=override, policy_key=key
+        policy=policy, tier=said.tier, source=Source.USER, rule=rule, override=override, policy_key=key or None
     )
 
 

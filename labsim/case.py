@@ -39,7 +39,7 @@ FunctionLabel: TypeAlias = Literal[
 ]
 
 
-class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True):
+class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A piece of a case; a key it does not know is refused."""
 
 
@@ -546,6 +546,12 @@ def _check_labels(given: CallGiven, place: str) -> None:
                 f"{place}.given.choices[{number}]",
                 "only an RPC client can disconnect",
                 'Set "ui" to "rpc", or use {"throw": TEXT}.',
+            )
+        if isinstance(choice, dict) and ("throw" in choice or "throwValue" in choice) and given.ui == "rpc":
+            raise CaseError(
+                f"{place}.given.choices[{number}]",
+                "an RPC client cannot make a dialog throw",
+                'Use {"disconnect": TEXT}, or null to cancel.',
             )
     for number, handler in enumerate(given.handlers):
         if (

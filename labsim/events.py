@@ -13,7 +13,7 @@ returned, that a question is open); they explain, and are never compared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -21,8 +21,12 @@ from msgspec import UNSET, Struct, UnsetType
 from labsim.terms import ApprovalMode, DialogKind, Policy, Rule, Source, Tier
 
 
-class Event(Struct, frozen=True, kw_only=True, tag_field="event", rename="camel"):
-    """What every record has: the simulated millisecond it happened at."""
+class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event", rename="camel"):
+    """What every record has: the simulated millisecond it happened at.
+
+    Not tracked by the cycle collector: a record quotes copies of JSON values, which cannot point back at it, and
+    a long ledger of tracked records would have the collector walk all of it again and again.
+    """
 
     at_ms: int
 
@@ -30,7 +34,7 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="event", rename="camel"
 # ---------------------------------------------------------------------------------------------- heard events
 
 
-class ToolCallEvent(Event, frozen=True, kw_only=True, tag="tool_call"):
+class ToolCallEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_call"):
     """A `tool_call` event reached the handlers; input as it was when the recorder heard it."""
 
     tool_name: str
@@ -38,7 +42,7 @@ class ToolCallEvent(Event, frozen=True, kw_only=True, tag="tool_call"):
     input: Any = UNSET
 
 
-class ApprovalRequested(Event, frozen=True, kw_only=True, tag="tool_approval_requested"):
+class ApprovalRequested(Event, frozen=True, kw_only=True, gc=False, tag="tool_approval_requested"):
     """A decision is needed. Not proof that a dialog was shown (W-35)."""
 
     session_id: str
@@ -48,7 +52,7 @@ class ApprovalRequested(Event, frozen=True, kw_only=True, tag="tool_approval_req
     approval_mode: ApprovalMode
 
 
-class ApprovalResolved(Event, frozen=True, kw_only=True, tag="tool_approval_resolved"):
+class ApprovalResolved(Event, frozen=True, kw_only=True, gc=False, tag="tool_approval_resolved"):
     """The decision was made; `reason` is there only when it was a no (section 7)."""
 
     session_id: str
@@ -58,21 +62,21 @@ class ApprovalResolved(Event, frozen=True, kw_only=True, tag="tool_approval_reso
     reason: str | UnsetType = UNSET
 
 
-class UiSelect(Event, frozen=True, kw_only=True, tag="ui.select"):
+class UiSelect(Event, frozen=True, kw_only=True, gc=False, tag="ui.select"):
     """A select dialog ended. `choice` is what came back: a label, null for nothing, or how it failed."""
 
     options: tuple[str, ...]
     choice: Any
 
 
-class RpcSelect(Event, frozen=True, kw_only=True, tag="rpc.select"):
+class RpcSelect(Event, frozen=True, kw_only=True, gc=False, tag="rpc.select"):
     """The same, where the dialog went to a client over RPC."""
 
     options: tuple[str, ...]
     choice: Any
 
 
-class Execute(Event, frozen=True, kw_only=True, tag="execute"):
+class Execute(Event, frozen=True, kw_only=True, gc=False, tag="execute"):
     """The inert executor was entered: the one event that stands for an effect."""
 
     tool: str
@@ -80,7 +84,7 @@ class Execute(Event, frozen=True, kw_only=True, tag="execute"):
     input: Any = UNSET
 
 
-class ToolResultEvent(Event, frozen=True, kw_only=True, tag="tool_result"):
+class ToolResultEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_result"):
     """A `tool_result` event reached the handlers; `content` is the visible text."""
 
     tool_name: str
@@ -91,19 +95,19 @@ class ToolResultEvent(Event, frozen=True, kw_only=True, tag="tool_result"):
     is_error: bool
 
 
-class PreviewWait(Event, frozen=True, kw_only=True, tag="preview_wait"):
+class PreviewWait(Event, frozen=True, kw_only=True, gc=False, tag="preview_wait"):
     """The call waited until its preview was on screen (W-27)."""
 
     tool_call_id: str
 
 
-class TierResolved(Event, frozen=True, kw_only=True, tag="tier_resolved"):
+class TierResolved(Event, frozen=True, kw_only=True, gc=False, tag="tier_resolved"):
     """The wrapper reported the effective tier to whoever dispatched the call (W step 6)."""
 
     tier: Tier
 
 
-class ExtensionError(Event, frozen=True, kw_only=True, tag="extension_error"):
+class ExtensionError(Event, frozen=True, kw_only=True, gc=False, tag="extension_error"):
     """A handler failed or took too long; `on` is the event it was handling."""
 
     extension_path: str
@@ -127,7 +131,7 @@ HeardEvent: TypeAlias = (
 # ----------------------------------------------------------------------------------------------- desk events
 
 
-class CallStarted(Event, frozen=True, kw_only=True, tag="call_started"):
+class CallStarted(Event, frozen=True, kw_only=True, gc=False, tag="call_started"):
     """`execute` was called; steps 1 to 17 follow."""
 
     tool_name: str
@@ -135,14 +139,14 @@ class CallStarted(Event, frozen=True, kw_only=True, tag="call_started"):
     input: Any = UNSET
 
 
-class MarkerConsumed(Event, frozen=True, kw_only=True, tag="marker_consumed"):
+class MarkerConsumed(Event, frozen=True, kw_only=True, gc=False, tag="marker_consumed"):
     """The agent loop had already emitted `tool_call` for this call, so the wrapper does not (W-1)."""
 
     tool_name: str
     tool_call_id: str
 
 
-class PolicyResolved(Event, frozen=True, kw_only=True, tag="policy_resolved"):
+class PolicyResolved(Event, frozen=True, kw_only=True, gc=False, tag="policy_resolved"):
     """Resolution ran, on the original input (step 3) or on the effective one (step 5)."""
 
     tool_call_id: str
@@ -156,7 +160,7 @@ class PolicyResolved(Event, frozen=True, kw_only=True, tag="policy_resolved"):
     policy_key: str | None
 
 
-class HandlerAnswered(Event, frozen=True, kw_only=True, tag="handler_answered"):
+class HandlerAnswered(Event, frozen=True, kw_only=True, gc=False, tag="handler_answered"):
     """One `tool_call` handler answered: `nothing`, `replaces`, `blocks`, or `no replacement`."""
 
     extension_path: str
@@ -165,7 +169,7 @@ class HandlerAnswered(Event, frozen=True, kw_only=True, tag="handler_answered"):
     input: Any = UNSET
 
 
-class PromptDecided(Event, frozen=True, kw_only=True, tag="prompt_decided"):
+class PromptDecided(Event, frozen=True, kw_only=True, gc=False, tag="prompt_decided"):
     """Step 8: whether a person must be asked, and the term of the formula that settled it (section 5)."""
 
     tool_call_id: str
@@ -173,7 +177,7 @@ class PromptDecided(Event, frozen=True, kw_only=True, tag="prompt_decided"):
     because: str
 
 
-class QuestionAsked(Event, frozen=True, kw_only=True, tag="question_asked"):
+class QuestionAsked(Event, frozen=True, kw_only=True, gc=False, tag="question_asked"):
     """A dialog opened. `title` is the whole text shown; it can hold a tool's input and is never markup."""
 
     question_id: str
@@ -182,7 +186,7 @@ class QuestionAsked(Event, frozen=True, kw_only=True, tag="question_asked"):
     options: tuple[str, ...] = ()
 
 
-class QuestionAnswered(Event, frozen=True, kw_only=True, tag="question_answered"):
+class QuestionAnswered(Event, frozen=True, kw_only=True, gc=False, tag="question_answered"):
     """A dialog other than a select ended, with what came back (null: nothing)."""
 
     question_id: str
@@ -190,20 +194,20 @@ class QuestionAnswered(Event, frozen=True, kw_only=True, tag="question_answered"
     answer: Any
 
 
-class LateReply(Event, frozen=True, kw_only=True, tag="late_reply"):
+class LateReply(Event, frozen=True, kw_only=True, gc=False, tag="late_reply"):
     """A reply came for a question that was no longer open; it changed nothing."""
 
     question_id: str
 
 
-class SafetyAcknowledged(Event, frozen=True, kw_only=True, tag="safety_acknowledged"):
+class SafetyAcknowledged(Event, frozen=True, kw_only=True, gc=False, tag="safety_acknowledged"):
     """Approve also acknowledged the provider's safety checks (step 15)."""
 
     tool_call_id: str
     checks: int
 
 
-class CallReturned(Event, frozen=True, kw_only=True, tag="call_returned"):
+class CallReturned(Event, frozen=True, kw_only=True, gc=False, tag="call_returned"):
     """`execute` returned a result to its caller."""
 
     tool_name: str
@@ -212,7 +216,7 @@ class CallReturned(Event, frozen=True, kw_only=True, tag="call_returned"):
     is_error: bool
 
 
-class CallThrew(Event, frozen=True, kw_only=True, tag="call_threw"):
+class CallThrew(Event, frozen=True, kw_only=True, gc=False, tag="call_threw"):
     """`execute` raised an error to its caller."""
 
     tool_name: str
@@ -272,4 +276,12 @@ class Ledger:
 def as_mapping(event: Struct) -> dict[str, Any]:
     """An event as a plain mapping with its wire names, `event` first; absent parts are absent."""
     built: dict[str, Any] = msgspec.to_builtins(event)
-    return built
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in built.items()}
+
+
+_HEARD = frozenset(get_args(HeardEvent))
+
+
+def is_heard(event: Struct) -> bool:
+    """Whether an event is of the kind that is compared with the real program."""
+    return type(event) in _HEARD

@@ -275,7 +275,10 @@ class Runner:
         for path, handler in self.handlers(EventName.TOOL_CALL):
             if signal is not None and signal.aborted:
                 raise HostError(CANCELLED)
-            answer = await self._call_blocking(path, handler, event, signal)
+            if type(handler) is PlainHandler:
+                answer = self._hear_blocking(path, handler, event)
+            else:
+                answer = await self._call_blocking(path, handler, event, signal)
             if answer is None or not truthy(answer):
                 self._note(handler, path, event, "nothing")
                 continue
@@ -313,6 +316,9 @@ class Runner:
         """
         changed = False
         for path, handler in self.handlers(EventName.TOOL_RESULT):
+            if type(handler) is PlainHandler:
+                self._hear(path, handler, event, EventName.TOOL_RESULT)
+                continue
             answer = await self._call_skipping(path, handler, event, EventName.TOOL_RESULT)
             if answer is None or not truthy(answer):
                 continue
@@ -330,6 +336,9 @@ class Runner:
         """
         kept = None
         for path, handler in self.handlers(name):
+            if type(handler) is PlainHandler:
+                self._hear(path, handler, event, name)
+                continue
             answer = await self._call_skipping(path, handler, event, name)
             if name in _VETOABLE and truthy(answer):
                 kept = answer
@@ -369,9 +378,22 @@ class Runner:
             self._report(path, name, str(error))
         return None
 
+    # A listener waits for nothing and answers nothing, so it needs neither budget nor context nor coroutine.
+
+    def _hear(self, path: str, handler: PlainHandler, event: Any, name: EventName) -> None:
+        try:
+            handler.hear(event)
+        except Exception as error:
+            self._report(path, name, str(error))
+
+    def _hear_blocking(self, path: str, handler: PlainHandler, event: Any) -> None:
+        try:
+            handler.hear(event)
+        except Exception as error:
+            self._report(path, EventName.TOOL_CALL, str(error))
+            raise HostError(f"Extension {path} failed: {error}") from error
+
     async def _call(self, handler: Handler, event: Any, budget_ms: int, signal: AbortSignal | None) -> Any:
-        if isinstance(handler, PlainHandler):
-            return handler.hear(event)
         budget = Budget(self.stage, budget_ms)
         aborted: Future[None] = Future(self.stage)
         forget = signal.listen(lambda: aborted.set_result(None)) if signal is not None else None

@@ -27,7 +27,7 @@ SEED_TIERS: Final[dict[Any, Any]] = {
 
 
 def _action(args: object) -> Any:
-    return args.get("action") if isinstance(args, Mapping) else UNSET
+    return args.get("action", UNSET) if isinstance(args, Mapping) else UNSET
 
 
 def _word(value: object) -> str | None:

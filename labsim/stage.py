@@ -162,6 +162,11 @@ class Question(Struct, frozen=True, kw_only=True):
     prefill: str | None = None
     via: str = "ui"
 
+    @property
+    def shown(self) -> str:
+        """The text a person reads: the title, and below it the message where there is one."""
+        return self.title if self.message is None else f"{self.title}\n{self.message}"
+
 
 class _Open(Struct):
     question: Question
@@ -307,7 +312,7 @@ class Stage:
                 at_ms=self.now_ms,
                 question_id=question.id,
                 kind=question.kind,
-                title=question.title if question.message is None else f"{question.title}\n{question.message}",
+                title=question.shown,
                 options=question.options,
             )
         )

@@ -155,11 +155,9 @@ class ToolWrapper:
         metadata = context.tool_call.provider_metadata if context is not None and context.tool_call else None
         computer = metadata is not None and metadata.get("type") == "computer"
         checks = pending_checks(metadata) if computer and metadata is not None else ()
-        judged, seen = params, params
+        judged = params
         if computer and metadata is not None:
-            # A computer call is judged on its actions, and its handlers see the checks beside them (W-18).
-            judged = {"actions": metadata.get("actions")}
-            seen = {"actions": metadata.get("actions"), "pendingSafetyChecks": list(checks)}
+            judged = {"actions": metadata.get("actions")}  # a computer call is judged on its actions (W-18)
 
         # 3. A deny on the original input is silent and final: no handler gets to rewrite it away (W-5).
         resolution = self._resolve(tool_call_id, judged, mode, policies, "original")
@@ -169,10 +167,11 @@ class ToolWrapper:
         # 4. Handlers may block, or hand back another input.
         effective = params
         if not already_emitted and runner.handlers(EventName.TOOL_CALL):
+            seen = _computer_view(metadata) if computer else params
             event = ToolCallInput(tool_name=tool.name, tool_call_id=tool_call_id, input=seen)
             replacement = await runner.emit_tool_call(event, signal)
             if replacement is not UNSET and not computer:
-                effective = judged = seen = replacement  # used as it is, unvalidated (W-17)
+                effective = judged = replacement  # used as it is, unvalidated (W-17)
 
         # 5. What was asked for may not be what would run now, so it is judged again.
         resolution = self._resolve(tool_call_id, judged, mode, policies, "effective")
@@ -197,7 +196,8 @@ class ToolWrapper:
             await self._ask_a_person(tool_call_id, judged, resolution, mode, checks, signal, context)
 
         # 16. and 17.
-        return await self._run(tool_call_id, effective, seen, signal, context)
+        view = _computer_view(metadata) if computer else effective
+        return await self._run(tool_call_id, effective, view, signal, context)
 
     def _resolve(
         self, tool_call_id: str, judged: Any, mode: ApprovalMode, policies: Mapping[str, Any], on: str
@@ -291,7 +291,7 @@ class ToolWrapper:
                         tool_name=tool.name,
                         tool_call_id=tool_call_id,
                         approved=approved,
-                        reason=UNSET if reason is None else reason,
+                        reason=reason or UNSET,  # an empty message is no reason (recorded: wrapper-0483)
                     ),
                 )
 
@@ -339,11 +339,14 @@ class ToolWrapper:
         self,
         tool_call_id: str,
         effective: Any,
-        seen: Any,
+        view: Any,
         signal: AbortSignal | None,
         context: CallContext | None,
     ) -> ToolResult:
-        """Steps 16 and 17: the executor, then whatever the result handlers make of it (section 9)."""
+        """Steps 16 and 17: the executor, then whatever the result handlers make of it (section 9).
+
+        `view` is the input as `tool_result` handlers see it (W-50).
+        """
         runner = self.runner
         scope = self._mutation_scope(runner.session_id) if self._mutation_scope is not None else nullcontext()
         raised: Exception | None = None
@@ -354,6 +357,8 @@ class ToolWrapper:
                     ToolCall(call_id=tool_call_id, input=effective, signal=signal, context=context)
                 )
                 result = await answer if isinstance(answer, Awaitable) else answer
+            except ThrownValue as thrown:
+                raised = HostError(str(thrown))  # what is no error becomes one with its text (W-48)
             except Exception as error:
                 raised = error
         if not runner.handlers(EventName.TOOL_RESULT):
@@ -361,12 +366,10 @@ class ToolWrapper:
                 raise raised
             assert result is not None  # the executor either raised or returned
             return result
-        if isinstance(raised, ThrownValue):
-            raised = HostError(str(raised))  # what is no error becomes one with its text (W-48)
         event = ToolResultInput(
             tool_name=self.tool.name,
             tool_call_id=tool_call_id,
-            input=seen,
+            input=view,
             content=text_content(str(raised)) if result is None else result.content,
             details=UNSET if result is None else result.details,
             is_error=raised is not None or (result is not None and result.is_error is True),
@@ -378,16 +381,24 @@ class ToolWrapper:
             return result
         # Any change, even of details alone, turns a failure into a returned result (W-53). Whatever a handler
         # set to null falls back on what the tool gave (recorded: wrapper-2202).
-        if event.content is None and result is not None:
-            event.content = result.content
-        if event.details is None and result is not None:
-            event.details = result.details
+        if event.content is None:
+            event.content = UNSET if result is None else result.content
+        if event.details is None:
+            event.details = UNSET if result is None else result.details
         return ToolResult(
             content=event.content,
             details=event.details,
             is_error=True if event.is_error is True else UNSET,
             provider_metadata=UNSET if result is None else result.provider_metadata,
         )
+
+
+def _computer_view(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What handlers see of a computer call: its actions with the checks beside them, made afresh each time, so
+    that a change in place reaches nothing (W-18; recorded: wrapper-3176).
+    """
+    assert metadata is not None
+    return {"actions": metadata.get("actions"), "pendingSafetyChecks": list(pending_checks(metadata))}
 
 
 def _no_ui_text(name: str, *, safety: bool) -> str:
