@@ -19,12 +19,13 @@ from labsim.tool import Tool
 # Looked up by exact text: case and blanks matter to a tier and to a mode (A-2, A-14), not to a policy (A-6).
 _TIERS: Final[dict[object, Tier]] = {tier.value: tier for tier in Tier}
 _POLICIES: Final[dict[object, Policy]] = {policy.value: policy for policy in Policy}
-_COVERED: Final[dict[object, frozenset[Tier]]] = {
-    "always-ask": frozenset({Tier.READ}),
-    "write": frozenset({Tier.READ, Tier.WRITE}),
-    "yolo": frozenset(Tier),
+_MODES: Final[dict[object, ApprovalMode]] = {mode.value: mode for mode in ApprovalMode}
+# Tuples, not sets: a handful of members compared by identity is quicker than hashing an enum.
+_COVERED: Final[dict[object, tuple[Tier, ...]]] = {
+    "always-ask": (Tier.READ,),
+    "write": (Tier.READ, Tier.WRITE),
+    "yolo": (Tier.READ, Tier.WRITE, Tier.EXEC),
 }
-_NOTHING: Final[frozenset[Tier]] = frozenset()
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -49,7 +50,8 @@ class Resolution(Struct, frozen=True, gc=False, kw_only=True):
     policy_key: str | None = None
 
 
-_BARE: Final = {tier: Decision(tier) for tier in Tier}
+_BARE: Final[dict[object, Decision]] = {tier.value: Decision(tier) for tier in Tier}
+_BARE_EXEC: Final = _BARE["exec"]
 
 
 def normalise_declaration(declaration: object, args: object) -> Decision:
@@ -60,9 +62,9 @@ def normalise_declaration(declaration: object, args: object) -> Decision:
     if callable(declaration):
         declaration = declaration(args)
     if isinstance(declaration, str):
-        return _BARE[_TIERS.get(declaration, Tier.EXEC)]
+        return _BARE.get(declaration, _BARE_EXEC)
     if not isinstance(declaration, Mapping):
-        return _BARE[Tier.EXEC]
+        return _BARE_EXEC
     tier = declaration.get("tier")
     reason = declaration.get("reason")
     key = declaration.get("policyKey")
@@ -97,14 +99,12 @@ def covers(mode: object, tier: Tier) -> bool:
 
     The host looks the mode up by its text, so a list of one mode counts here (recorded: resolve-3943).
     """
-    return tier in _COVERED.get(mode if isinstance(mode, str) else text_of(mode), _NOTHING)
+    return tier in _COVERED.get(mode if isinstance(mode, str) else text_of(mode), ())
 
 
 def configured_mode(mode: object) -> ApprovalMode:
     """The mode that a settings value stands for. A missing or misspelt one opens everything (A-18, A-19)."""
-    if isinstance(mode, str) and mode in _COVERED:
-        return ApprovalMode(mode)
-    return ApprovalMode.YOLO
+    return _MODES.get(mode, ApprovalMode.YOLO) if isinstance(mode, str) else ApprovalMode.YOLO
 
 
 def user_policy(

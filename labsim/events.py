@@ -1,8 +1,8 @@
 """What happened, in order: the event records and the ledger that keeps them.
 
-Above `terms`, below everything that emits. A record is frozen, and what it quotes of a call's input is a copy,
-so the ledger shows what was, not what became of it. Field names on the wire are those of the recorded answers;
-`atMs` is simulated time.
+Above `terms` and `approval`, below everything that emits. A record is frozen, and what it quotes of a call's
+input is a copy, so the ledger shows what was, not what became of it. Field names on the wire are those of the
+recorded answers; `atMs` is simulated time.
 
 Two kinds of event stand side by side. *Heard* events are those that a recording extension hears or that the
 dialog and the executor note themselves: these are compared with the real program. *Desk* events are the
@@ -18,7 +18,8 @@ from typing import Any, TypeAlias, get_args
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from labsim.terms import ApprovalMode, DialogKind, Policy, Rule, Source, Tier
+from labsim.approval import Resolution
+from labsim.terms import ApprovalMode, DialogKind, Tier
 
 
 class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event", rename="camel"):
@@ -147,17 +148,11 @@ class MarkerConsumed(Event, frozen=True, kw_only=True, gc=False, tag="marker_con
 
 
 class PolicyResolved(Event, frozen=True, kw_only=True, gc=False, tag="policy_resolved"):
-    """Resolution ran, on the original input (step 3) or on the effective one (step 5)."""
+    """Resolution ran, on the original input (step 3) or on the effective one (step 5), and this came out."""
 
     tool_call_id: str
     on: str  # "original" or "effective"
-    policy: Policy
-    tier: Tier
-    source: Source
-    rule: Rule
-    override: bool
-    reason: str | None
-    policy_key: str | None
+    resolution: Resolution
 
 
 class HandlerAnswered(Event, frozen=True, kw_only=True, gc=False, tag="handler_answered"):

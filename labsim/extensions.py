@@ -78,6 +78,7 @@ class HandlerReply(Struct, kw_only=True):
 
 
 Handler = Callable[[Any, "HandlerContext"], Any]
+_Registered = tuple[str, Handler]
 
 
 class Extension:
@@ -86,10 +87,16 @@ class Extension:
     def __init__(self, path: str) -> None:
         self.path = path
         self.handlers: dict[EventName, list[Handler]] = {}
+        self._runners: list[Runner] = []
 
     def on(self, event: EventName, handler: Handler) -> None:
-        """Register `handler` for `event`, after those already there."""
+        """Register `handler` for `event`, after those already there; also while the extension is loaded."""
         self.handlers.setdefault(event, []).append(handler)
+        for runner in self._runners:
+            runner.refresh()
+
+    def loaded_by(self, runner: Runner) -> None:
+        self._runners.append(runner)
 
 
 class Budget:
@@ -184,30 +191,40 @@ class Runner:
         session_id: str | None = None,
     ) -> None:
         self.stage = stage
-        self.extensions = list(extensions)
+        self.extensions: list[Extension] = []
         self.ui: UI = ui if ui is not None else InertUI()
         self.tool_call_budget_ms = _budget(tool_call_budget_ms)
         self.session_id = session_id
         self.session_settings: Any = None  # approval.Settings, or None
-        self._registered: dict[EventName, list[tuple[str, Handler]]] = {}
         self._markers: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._preview: Callable[[str, AbortSignal | None], Awaitable[None]] | None = None
         self._on_shutdown: list[Callable[[], None]] = []
+        # The four rounds of every call, kept ready: `(extension path, handler)` in calling order.
+        self.on_tool_call: list[_Registered] = []
+        self.on_tool_result: list[_Registered] = []
+        self.on_requested: list[_Registered] = []
+        self.on_resolved: list[_Registered] = []
+        for extension in extensions:
+            self.load(extension)
 
     # -- registrations
 
-    def handlers(self, event: EventName) -> list[tuple[str, Handler]]:
+    def handlers(self, event: EventName) -> list[_Registered]:
         """`(extension path, handler)` in calling order: load order, then registration order (W-7)."""
-        found = self._registered.get(event)
-        if found is None:
-            found = [(ext.path, handler) for ext in self.extensions for handler in ext.handlers.get(event, ())]
-            self._registered[event] = found
-        return found
+        return [(ext.path, handler) for ext in self.extensions for handler in ext.handlers.get(event, ())]
 
     def load(self, extension: Extension) -> None:
         """Add an extension after those already loaded."""
         self.extensions.append(extension)
-        self._registered.clear()
+        extension.loaded_by(self)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look again at what the extensions registered."""
+        self.on_tool_call = self.handlers(EventName.TOOL_CALL)
+        self.on_tool_result = self.handlers(EventName.TOOL_RESULT)
+        self.on_requested = self.handlers(EventName.APPROVAL_REQUESTED)
+        self.on_resolved = self.handlers(EventName.APPROVAL_RESOLVED)
 
     # -- markers (W-1 to W-4)
 
@@ -272,13 +289,13 @@ class Runner:
         Raises: HostError, if a handler blocked, failed, took too long, or the signal was aborted meanwhile.
         """
         kept: Any = UNSET
-        for path, handler in self.handlers(EventName.TOOL_CALL):
+        for path, handler in self.on_tool_call:
             if signal is not None and signal.aborted:
                 raise HostError(CANCELLED)
             if type(handler) is PlainHandler:
-                answer = self._hear_blocking(path, handler, event)
-            else:
-                answer = await self._call_blocking(path, handler, event, signal)
+                self._hear_blocking(path, handler, event)
+                continue
+            answer = await self._call_blocking(path, handler, event, signal)
             if answer is None or not truthy(answer):
                 self._note(handler, path, event, "nothing")
                 continue
@@ -289,7 +306,7 @@ class Runner:
             kept = answer
             replacement = _field(answer, "input")
             self._note(handler, path, event, "no replacement" if replacement is UNSET else "replaces", replacement)
-        if signal is not None and signal.aborted and self.handlers(EventName.TOOL_CALL):
+        if signal is not None and signal.aborted and self.on_tool_call:
             raise HostError(CANCELLED)
         return UNSET if kept is UNSET else _field(kept, "input")
 
@@ -315,7 +332,7 @@ class Runner:
         A handler that fails or takes too long is reported and skipped (W-56).
         """
         changed = False
-        for path, handler in self.handlers(EventName.TOOL_RESULT):
+        for path, handler in self.on_tool_result:
             if type(handler) is PlainHandler:
                 self._hear(path, handler, event, EventName.TOOL_RESULT)
                 continue
@@ -334,8 +351,12 @@ class Runner:
 
         Returns: the last truthy answer where the event can be vetoed (W-61), else None.
         """
+        return await self.emit_to(self.handlers(name), name, event)
+
+    async def emit_to(self, round_of: Sequence[_Registered], name: EventName, event: Any) -> Any:
+        """`emit`, for a round that the caller already holds."""
         kept = None
-        for path, handler in self.handlers(name):
+        for path, handler in round_of:
             if type(handler) is PlainHandler:
                 self._hear(path, handler, event, name)
                 continue

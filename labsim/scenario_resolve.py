@@ -89,18 +89,7 @@ class Resolving:
 
     def _note(self, found: Resolution) -> None:
         self.stage.ledger.append(
-            PolicyResolved(
-                at_ms=self.stage.now_ms,
-                tool_call_id="call-1",
-                on="original",
-                policy=found.policy,
-                tier=found.tier,
-                source=found.source,
-                rule=found.rule,
-                override=found.override,
-                reason=found.reason,
-                policy_key=found.policy_key,
-            )
+            PolicyResolved(at_ms=self.stage.now_ms, tool_call_id="call-1", on="original", resolution=found)
         )
 
 

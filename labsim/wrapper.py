@@ -166,7 +166,7 @@ class ToolWrapper:
 
         # 4. Handlers may block, or hand back another input.
         effective = params
-        if not already_emitted and runner.handlers(EventName.TOOL_CALL):
+        if not already_emitted and runner.on_tool_call:
             seen = _computer_view(metadata) if computer else params
             event = ToolCallInput(tool_name=tool.name, tool_call_id=tool_call_id, input=seen)
             replacement = await runner.emit_tool_call(event, signal)
@@ -205,18 +205,7 @@ class ToolWrapper:
         found = resolve(self.tool, judged, mode=mode, policies=policies)
         stage = self.runner.stage
         stage.ledger.append(
-            PolicyResolved(
-                at_ms=stage.clock.now_ms,
-                tool_call_id=tool_call_id,
-                on=on,
-                policy=found.policy,
-                tier=found.tier,
-                source=found.source,
-                rule=found.rule,
-                override=found.override,
-                reason=found.reason,
-                policy_key=found.policy_key,
-            )
+            PolicyResolved(at_ms=stage.clock.now_ms, tool_call_id=tool_call_id, on=on, resolution=found)
         )
         return found
 
@@ -269,7 +258,8 @@ class ToolWrapper:
         heard = bool(runner.handlers(EventName.APPROVAL_REQUESTED) or runner.handlers(EventName.APPROVAL_RESOLVED))
         session_id = context.session_id if context is not None and context.session_id is not None else ""
         if heard:
-            await runner.emit(
+            await runner.emit_to(
+                runner.on_requested,
                 EventName.APPROVAL_REQUESTED,
                 ApprovalRequested(
                     at_ms=runner.stage.now_ms,
@@ -283,7 +273,8 @@ class ToolWrapper:
 
         async def resolved(*, approved: bool, reason: str | None = None) -> None:
             if heard:
-                await runner.emit(
+                await runner.emit_to(
+                    runner.on_resolved,
                     EventName.APPROVAL_RESOLVED,
                     ApprovalResolved(
                         at_ms=runner.stage.now_ms,
@@ -361,7 +352,7 @@ class ToolWrapper:
                 raised = HostError(str(thrown))  # what is no error becomes one with its text (W-48)
             except Exception as error:
                 raised = error
-        if not runner.handlers(EventName.TOOL_RESULT):
+        if not runner.on_tool_result:
             if raised is not None:
                 raise raised
             assert result is not None  # the executor either raised or returned
