@@ -30,6 +30,21 @@ def fixtures_dir() -> Path:
     return shipped("fixtures", Path(__file__).resolve().parent)
 
 
+def case_files() -> list[Path]:
+    """The built-in files of cases, in name order; each holds one desk. Raises: DataMissing."""
+    return sorted(fixtures_dir().glob("*-desk.json"))
+
+
+def recorded_files() -> list[Path]:
+    """The built-in recorded answers, in name order. Raises: DataMissing."""
+    return sorted((fixtures_dir() / "recorded").glob("*.jsonl.gz"))
+
+
+def declared_differences() -> Path:
+    """The list of differences from the recorded answers that are known and kept. Raises: DataMissing."""
+    return fixtures_dir() / "recorded" / "declared-differences.json"
+
+
 def shipped(kind: str, package: Path) -> Path:
     """The folder of that kind of data for a package folder. Raises: DataMissing.
 

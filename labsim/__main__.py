@@ -1,0 +1,185 @@
+"""`python -m labsim`: play cases, replay recorded answers, measure.
+
+At the top of `labsim`; the only module here that reads files or writes to a terminal. A cold start has to be quick,
+so each command imports what it needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from labsim.errors import LabsimError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Returns the exit code: 0 right, 1 a mismatch, 2 bad input."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except LabsimError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{error.filename or 'file'}: {error.strerror or error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 1
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="labsim", description="A simulated agent host: play cases, replay recorded answers."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    cases = commands.add_parser("cases", help="play every case of the given files, or of the built-in ones")
+    cases.add_argument("files", nargs="*", metavar="FILE")
+    cases.add_argument("--json", action="store_true", help="one JSON object a case")
+    cases.set_defaults(run=_cases)
+
+    case = commands.add_parser("case", help="play one case and show its ledger")
+    case.add_argument("id", metavar="ID")
+    case.add_argument(
+        "--file", action="append", metavar="FILE", help="look in this file instead of the built-in ones"
+    )
+    case.add_argument("--json", action="store_true", help="the report as JSON")
+    case.set_defaults(run=_case)
+
+    replay = commands.add_parser("replay", help="compare the engine with recorded answers of the real program")
+    replay.add_argument(
+        "files", nargs="*", metavar="FILE", help="JSON lines, plain or .gz; default: the built-in ones"
+    )
+    replay.add_argument("--declared", metavar="FILE", help="declared differences; default: the built-in list")
+    replay.add_argument("--json", action="store_true", help="one JSON object a file")
+    replay.set_defaults(run=_replay)
+
+    bench = commands.add_parser("bench", help="measure the engine on this machine")
+    bench.add_argument("--json", action="store_true")
+    bench.set_defaults(run=_bench)
+
+    schema = commands.add_parser("schema", help="print the JSON Schema of a case file, for editors")
+    schema.set_defaults(run=_schema)
+    return parser
+
+
+def _case_files(names: Sequence[str]) -> list[tuple[str, bytes]]:
+    """Name and content of each file of cases; the built-in ones where none is named."""
+    if names:
+        return [(name, Path(name).read_bytes()) for name in names]
+    from labsim.library import case_files
+
+    return [(path.name, path.read_bytes()) for path in case_files()]
+
+
+def _cases(arguments: Namespace) -> int:
+    from labsim.case import parse_file
+    from labsim.play import run
+    from labsim.show import verdict
+
+    total = matched = 0
+    parsed = [parse_file(data, name) for name, data in _case_files(arguments.files)]
+    for file in parsed:
+        for case in file.cases:
+            report = run(case)
+            total += 1
+            matched += report.matches is True
+            if arguments.json:
+                _print_json(_brief(report))
+            else:
+                print(f"{verdict(report):<8}  {case.id}")
+                for check in report.checks:
+                    if not check.agrees:
+                        print(f"          {check.field}: expected {check.expected!r}, observed {check.observed!r}")
+    if not arguments.json:
+        print(f"{total} cases, {matched} match")
+    return 0 if matched == total and total > 0 else 1
+
+
+def _case(arguments: Namespace) -> int:
+    from labsim.case import find, parse_file
+    from labsim.play import run
+    from labsim.show import case_lines
+
+    files = [parse_file(data, name) for name, data in _case_files(arguments.file or ())]
+    report = run(find((case for file in files for case in file.cases), arguments.id))
+    if arguments.json:
+        from labsim.events import as_mapping
+
+        _print_json({**_brief(report), "ledger": [as_mapping(event) for event in report.ledger]})
+    else:
+        print("\n".join(case_lines(report)))
+    return 1 if report.matches is False else 0
+
+
+def _replay(arguments: Namespace) -> int:
+    from labsim.library import declared_differences, recorded_files
+    from labsim.recordings import read_lines
+    from labsim.replay import parse_declared, replay
+    from labsim.show import one_line
+
+    files = [Path(name) for name in arguments.files] or recorded_files()
+    declared_path = Path(arguments.declared) if arguments.declared else declared_differences()
+    declared = parse_declared(declared_path.read_bytes(), declared_path.name)
+    right = bool(files)
+    for path in files:
+        tally = replay(read_lines(path), path.name, declared)
+        right = right and tally.ok
+        if arguments.json:
+            _print_json(tally)
+            continue
+        for problem in tally.problems:
+            difference = problem.difference
+            if difference is None or problem.stale:
+                print(f"{problem.id}: declared as different and is not; remove the declaration")
+            if difference is not None:
+                print(f"{problem.id}: {difference.path}")
+                print(f"  recorded  {one_line(repr(difference.recorded))}")
+                print(f"  engine    {one_line(repr(difference.engine))}")
+                print(f"  look at   {', '.join(difference.rules) or 'the spec of this scenario'}")
+        print(f"{path.name}: {tally.cases} cases, {tally.match} match, {tally.declared} declared")
+    return 0 if right else 1
+
+
+def _bench(arguments: Namespace) -> int:
+    from labsim.bench import measure, table
+
+    figures = measure()
+    if arguments.json:
+        _print_json(figures)
+    else:
+        print(table(figures))
+    return 0
+
+
+def _schema(arguments: Namespace) -> int:
+    from labsim.case import schema
+
+    _print_json(schema(), indent=True)
+    return 0
+
+
+def _brief(report: object) -> dict[str, object]:
+    from labsim.report import Report
+    from labsim.show import verdict
+
+    assert isinstance(report, Report)
+    return {
+        "id": report.case.id,
+        "verdict": verdict(report),
+        "expected": report.case.expected,
+        "observed": report.observed,
+    }
+
+
+def _print_json(value: object, *, indent: bool = False) -> None:
+    import msgspec
+
+    text = msgspec.json.encode(value)
+    print((msgspec.json.format(text, indent=2) if indent else text).decode())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
