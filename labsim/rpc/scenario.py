@@ -28,10 +28,10 @@ from labsim.rpc.script import (
     DisconnectStep,
     FrameStep,
     ReplyStep,
-    RpcCase,
+    RpcScript,
     ScriptStep,
     WaitStep,
-    read_case,
+    read_script,
 )
 
 
@@ -41,14 +41,14 @@ def play_rpc(given: Mapping[str, Any], emit: Callable[[RpcEvent], object] | None
     `emit` receives the events in order. Nothing waits: a `wait` moves the case's own clock.
     Raises: CaseError, if `given` is outside the vocabulary.
     """
-    return _Play(read_case(given), emit).run()
+    return _Play(read_script(given), emit).run()
 
 
 class _Play:
     """One case under way."""
 
-    def __init__(self, case: RpcCase, emit: Callable[[RpcEvent], object] | None) -> None:
-        self._case = case
+    def __init__(self, script: RpcScript, emit: Callable[[RpcEvent], object] | None) -> None:
+        self._script = script
         self._emit = emit
         self._broker = Broker()
         self._now_ms = 0
@@ -60,16 +60,16 @@ class _Play:
         self._consumed: list[bool] = []
 
     def run(self) -> dict[str, Any]:
-        if self._case.disconnected_before is not None:
-            self._disconnect(self._case.disconnected_before)
-        if self._case.aborted_before:
+        if self._script.disconnected_before is not None:
+            self._disconnect(self._script.disconnected_before)
+        if self._script.aborted_before:
             self._abort()
-        asked = self._broker.ask(self._case.dialog, now_ms=self._now_ms, signal_aborted=self._aborted)
+        asked = self._broker.ask(self._script.dialog, now_ms=self._now_ms, signal_aborted=self._aborted)
         self._dialog_id = asked.dialog_id
         self._send(asked.frames)
         if asked.settled is not None:
             self._note(asked.settled)
-        for step in self._case.script:
+        for step in self._script.steps:
             self._play(step)
         return self._observed()
 
@@ -95,7 +95,7 @@ class _Play:
 
     def _abort(self) -> None:
         """Abort the caller's signal; one that was never passed, or has aborted before, does nothing."""
-        if self._aborted or not self._case.has_signal:
+        if self._aborted or not self._script.has_signal:
             return
         self._aborted = True
         self._tell(SignalAborted(at_ms=self._now_ms))
@@ -128,7 +128,7 @@ class _Play:
     def _note(self, outcome: Outcome) -> None:
         match outcome:
             case TimeoutFired(dialog_id=dialog_id):
-                heard = self._case.has_callback
+                heard = self._script.has_callback
                 self._timeout_calls += heard
                 self._tell(TimeoutCallback(at_ms=self._now_ms, dialog_id=dialog_id, heard=heard))
             case Resolved():

@@ -47,7 +47,7 @@ class WaitStep(Struct, frozen=True, kw_only=True):
 ScriptStep: TypeAlias = ReplyStep | FrameStep | AbortStep | DisconnectStep | WaitStep
 
 
-class RpcCase(Struct, frozen=True, kw_only=True):
+class RpcScript(Struct, frozen=True, kw_only=True):
     """What the caller asked, what it passed along, and what happens then."""
 
     dialog: Dialog
@@ -55,7 +55,7 @@ class RpcCase(Struct, frozen=True, kw_only=True):
     has_callback: bool  # an on-timeout callback was passed
     aborted_before: bool
     disconnected_before: str | None  # None: the host was there when the dialog was asked
-    script: tuple[ScriptStep, ...]
+    steps: tuple[ScriptStep, ...]
 
 
 # ------------------------------------------------------------------------------------------------- reading a case
@@ -72,8 +72,8 @@ _OWN: Final[Mapping[DialogKind, tuple[str, ...]]] = {
 _STEPS: Final = "{reply}, {reply, id}, {frame}, {abort: true}, {disconnect: message}, {wait: milliseconds}"
 
 
-def read_case(given: Mapping[str, Any]) -> RpcCase:
-    """The case that `given` describes (a key that is absent was absent from the call).
+def read_script(given: Mapping[str, Any]) -> RpcScript:
+    """What `given` describes (a key that is absent was absent from the call).
 
     Raises: CaseError, with a place such as `given.script[2]`, for anything outside the vocabulary.
     """
@@ -85,13 +85,14 @@ def read_case(given: Mapping[str, Any]) -> RpcCase:
     _only(given, "given", (*_COMMON, *_OWN[kind], *_AROUND))
     no_options = _flag(given, "noOptions", default=False)
     gone = _optional_text(given, "given", "disconnectBefore")
-    return RpcCase(
+    steps = _list(given, "given", "script") if "script" in given else []  # no script: nothing happens
+    return RpcScript(
         dialog=_dialog(kind, given, UNSET if no_options else _timeout(given)),
         has_signal=_flag(given, "signal", default=True) and not no_options,
         has_callback=_flag(given, "onTimeout", default=True) and not no_options,
         aborted_before=_flag(given, "abortBefore", default=False),
         disconnected_before=None if gone is UNSET else gone,
-        script=tuple(_step(f"given.script[{i}]", step) for i, step in enumerate(_list(given, "given", "script"))),
+        steps=tuple(_step(f"given.script[{i}]", step) for i, step in enumerate(steps)),
     )
 
 
