@@ -247,6 +247,7 @@ def test_every_recorded_script_is_observed_key_for_key() -> None:
         ({**SELECT, "timeout": 2**31, "script": []}, "given.timeout"),
         ({**SELECT, "timeout": True, "script": []}, "given.timeout"),
         ({**SELECT, "timeout": 1.5, "script": []}, "given.timeout"),
+        ({**SELECT, "timeout": "soon", "noOptions": True, "script": []}, "given.timeout"),
         ({**SELECT, "disconnectBefore": True, "script": []}, "given.disconnectBefore"),
         ({**SELECT, "script": [APPROVE, "abort"]}, "given.script[1]"),
         ({**SELECT, "script": [APPROVE, APPROVE, {}]}, "given.script[2]"),

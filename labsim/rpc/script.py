@@ -84,10 +84,11 @@ def read_script(given: Mapping[str, Any]) -> RpcScript:
     kind = DialogKind(method)
     _only(given, "given", (*_COMMON, *_OWN[kind], *_AROUND))
     no_options = _flag(given, "noOptions", default=False)
+    timeout_ms = _timeout(given)
     gone = _optional_text(given, "given", "disconnectBefore")
     steps = _list(given, "given", "script") if "script" in given else []  # no script: nothing happens
     return RpcScript(
-        dialog=_dialog(kind, given, UNSET if no_options else _timeout(given)),
+        dialog=_dialog(kind, given, UNSET if no_options else timeout_ms),
         has_signal=_flag(given, "signal", default=True) and not no_options,
         has_callback=_flag(given, "onTimeout", default=True) and not no_options,
         aborted_before=_flag(given, "abortBefore", default=False),
