@@ -88,6 +88,10 @@ def start(folder: Path, *, source: Path | None = None) -> Started:
 
     created: list[str] = []
     left_alone: list[LeftAlone] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_start(folder, folder, error) from error
     for name, content in files.items():
         target = folder / name
         try:
@@ -103,7 +107,7 @@ def start(folder: Path, *, source: Path | None = None) -> Started:
 
 
 def _cannot_start(folder: Path, target: Path, error: OSError) -> CannotStart:
-    for place in target.parents:
+    for place in (target, *target.parents):
         if place.exists() and not place.is_dir():
             return CannotStart(folder, f"{place} is a file, not a folder", "Choose another folder.")
     return CannotStart(
