@@ -103,7 +103,7 @@ class PreviewWait(Event, frozen=True, kw_only=True, gc=False, tag="preview_wait"
 
 
 class TierResolved(Event, frozen=True, kw_only=True, gc=False, tag="tier_resolved"):
-    """The wrapper reported the effective tier to whoever dispatched the call (W step 6)."""
+    """The caller's tier callback was told the effective tier (W step 6). A dispatch brings its own, silent one."""
 
     tier: Tier
 
@@ -150,6 +150,7 @@ class MarkerConsumed(Event, frozen=True, kw_only=True, gc=False, tag="marker_con
 class PolicyResolved(Event, frozen=True, kw_only=True, gc=False, tag="policy_resolved"):
     """Resolution ran, on the original input (step 3) or on the effective one (step 5), and this came out."""
 
+    tool_name: str
     tool_call_id: str
     on: str  # "original" or "effective"
     resolution: Resolution
@@ -159,6 +160,7 @@ class HandlerAnswered(Event, frozen=True, kw_only=True, gc=False, tag="handler_a
     """One `tool_call` handler answered: `nothing`, `replaces`, `blocks`, or `no replacement`."""
 
     extension_path: str
+    tool_name: str
     tool_call_id: str
     answer: str
     input: Any = UNSET
@@ -167,6 +169,7 @@ class HandlerAnswered(Event, frozen=True, kw_only=True, gc=False, tag="handler_a
 class PromptDecided(Event, frozen=True, kw_only=True, gc=False, tag="prompt_decided"):
     """Step 8: whether a person must be asked, and the term of the formula that settled it (section 5)."""
 
+    tool_name: str
     tool_call_id: str
     required: bool
     because: str
@@ -198,6 +201,7 @@ class LateReply(Event, frozen=True, kw_only=True, gc=False, tag="late_reply"):
 class SafetyAcknowledged(Event, frozen=True, kw_only=True, gc=False, tag="safety_acknowledged"):
     """Approve also acknowledged the provider's safety checks (step 15)."""
 
+    tool_name: str
     tool_call_id: str
     checks: int
 

@@ -446,6 +446,7 @@ class Runner:
             HandlerAnswered(
                 at_ms=self.stage.now_ms,
                 extension_path=path,
+                tool_name=event.tool_name,
                 tool_call_id=event.tool_call_id,
                 answer=answer,
                 input=copy_json(value),

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct
 from labsim.approval import Settings
 from labsim.case import CallGiven, WrapperCase
 from labsim.errors import HostError
-from labsim.events import Execute, PreviewWait, QuestionAsked, ToolCallEvent
+from labsim.events import Execute, PreviewWait, QuestionAsked, TierResolved, ToolCallEvent
 from labsim.extensions import Runner
 from labsim.hostvalues import copy_json
 from labsim.inert import InertExecutor, inert_tool
@@ -147,7 +147,7 @@ async def one_call(made: CallSetUp, tool_call_id: str, number: int) -> ToolResul
         signal = AbortSignal(made.stage, aborted=given.signal == "aborted")
         if given.abort_at_ms is not UNSET:
             made.stage.call_at(made.stage.now_ms + given.abort_at_ms, signal.abort)
-    context = call_context(given, tool_call_id, made.wrapper.tool.name)
+    context = call_context(given, made.stage, tool_call_id, made.wrapper.tool.name)
     if context is not None:
         made.contexts.append(context)
     params = UNSET if given.args is UNSET else copy_json(given.args)
@@ -164,17 +164,21 @@ def mark_loop_emission(runner: Runner, marked: Any, tool_call_id: str, number: i
         runner.mark_tool_call_emitted(tool_call_id, tool_name)
 
 
-def call_context(given: CallGiven, tool_call_id: str, tool_name: str) -> CallContext | None:
+def call_context(given: CallGiven, stage: Stage, tool_call_id: str, tool_name: str) -> CallContext | None:
     """The execute-time context that the case describes; None where it passes none at all."""
     if given.context == "missing":
         return None
+
+    def note_tier(tier: Tier) -> None:
+        stage.ledger.append(TierResolved(at_ms=stage.now_ms, tier=tier))
+
     return CallContext(
         settings=None if given.context == "no-settings" else Settings(given.mode, given.user_policies),
         auto_approve=given.auto_approve,
         session_id=None if given.session_id is UNSET else given.session_id,
         tool_call=_outer_call(given, tool_call_id, tool_name),
         xdev_approved=given.xdev_approved,
-        xdev_tier_resolved=_nobody if given.report_tier else None,
+        xdev_tier_resolved=note_tier if given.report_tier else None,
         acp_approved_args=given.acp_approved_args,
     )
 
@@ -208,7 +212,3 @@ def _with_wire_name(tool: Any) -> Any:
     from msgspec.structs import replace
 
     return replace(tool, custom_wire_name=WIRE_NAME)
-
-
-def _nobody(tier: Tier) -> None:
-    """A tier callback that only has to be there: the wrapper notes the tier in the ledger itself."""

@@ -65,7 +65,7 @@ class Resolving:
             tier = tier_of(tool, args)
         except HostError as error:
             return {"throws": str(error)}
-        self._note(found)
+        self._note(tool.name, found)
         seen: dict[str, Any] = {
             "resolved": _as_recorded(found),
             "tier": tier.value,
@@ -87,9 +87,15 @@ class Resolving:
                 seen["prompt"] = prompt_text(tool, args, need.reason)
         return seen
 
-    def _note(self, found: Resolution) -> None:
+    def _note(self, tool_name: str, found: Resolution) -> None:
         self.stage.ledger.append(
-            PolicyResolved(at_ms=self.stage.now_ms, tool_call_id="call-1", on="original", resolution=found)
+            PolicyResolved(
+                at_ms=self.stage.now_ms,
+                tool_name=tool_name,
+                tool_call_id="call-1",
+                on="original",
+                resolution=found,
+            )
         )
 
 

@@ -31,7 +31,6 @@ from labsim.events import (
     PolicyResolved,
     PromptDecided,
     SafetyAcknowledged,
-    TierResolved,
 )
 from labsim.extensions import EventName, Runner, ToolCallInput, ToolResultInput
 from labsim.hostvalues import copy_json, same
@@ -179,7 +178,6 @@ class ToolWrapper:
         # 6. Whoever dispatched this call learns the effective tier, even of a call that is then denied.
         if context is not None and context.xdev_tier_resolved is not None:
             context.xdev_tier_resolved(resolution.tier)
-            ledger.append(TierResolved(at_ms=clock.now_ms, tier=resolution.tier))
 
         # 7.
         if resolution.policy is Policy.DENY:
@@ -190,7 +188,13 @@ class ToolWrapper:
             resolution, policies, context, judged, unchanged=effective is params, checks=bool(checks)
         )
         ledger.append(
-            PromptDecided(at_ms=clock.now_ms, tool_call_id=tool_call_id, required=required, because=because)
+            PromptDecided(
+                at_ms=clock.now_ms,
+                tool_name=tool.name,
+                tool_call_id=tool_call_id,
+                required=required,
+                because=because,
+            )
         )
         if required:
             await self._ask_a_person(tool_call_id, judged, resolution, mode, checks, signal, context)
@@ -205,7 +209,13 @@ class ToolWrapper:
         found = resolve(self.tool, judged, mode=mode, policies=policies)
         stage = self.runner.stage
         stage.ledger.append(
-            PolicyResolved(at_ms=stage.clock.now_ms, tool_call_id=tool_call_id, on=on, resolution=found)
+            PolicyResolved(
+                at_ms=stage.clock.now_ms,
+                tool_name=self.tool.name,
+                tool_call_id=tool_call_id,
+                on=on,
+                resolution=found,
+            )
         )
         return found
 
@@ -315,7 +325,12 @@ class ToolWrapper:
                 raise HostError("Provider safety approval context is unavailable")
             context.provider_safety_approved = True
             runner.stage.ledger.append(
-                SafetyAcknowledged(at_ms=runner.stage.now_ms, tool_call_id=tool_call_id, checks=len(checks))
+                SafetyAcknowledged(
+                    at_ms=runner.stage.now_ms,
+                    tool_name=tool.name,
+                    tool_call_id=tool_call_id,
+                    checks=len(checks),
+                )
             )
 
     def _is_scheduled(self, tool_call_id: str, context: CallContext | None) -> bool:
