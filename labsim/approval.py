@@ -19,6 +19,12 @@ from labsim.tool import Tool
 # Looked up by exact text: case and blanks matter to a tier and to a mode (A-2, A-14), not to a policy (A-6).
 _TIERS: Final[dict[object, Tier]] = {tier.value: tier for tier in Tier}
 _POLICIES: Final[dict[object, Policy]] = {policy.value: policy for policy in Policy}
+# The members by plain names: Python looks a member up through the enum's metaclass, several times slower than a
+# global, and `resolve` runs twice for every call.
+_ALLOW, _DENY, _PROMPT = Policy.ALLOW, Policy.DENY, Policy.PROMPT
+_TOOL, _USER, _MODE = Source.TOOL, Source.USER, Source.MODE
+_EXEC = Tier.EXEC
+_R1, _R2, _R3, _R4A, _R4B, _R5, _R6, _R7, _R8, _R9 = Rule
 _MODES: Final[dict[object, ApprovalMode]] = {mode.value: mode for mode in ApprovalMode}
 # Tuples, not sets: a handful of members compared by identity is quicker than hashing an enum.
 _COVERED: Final[dict[object, tuple[Tier, ...]]] = {
@@ -69,7 +75,7 @@ def normalise_declaration(declaration: object, args: object) -> Decision:
     reason = declaration.get("reason")
     key = declaration.get("policyKey")
     return Decision(
-        tier=_TIERS.get(tier, Tier.EXEC) if isinstance(tier, str) else Tier.EXEC,
+        tier=_TIERS.get(tier, _EXEC) if isinstance(tier, str) else _EXEC,
         override=declaration.get("override") is True,  # A-5: 1 and "true" are not a promise
         policy=normalise_policy(declaration.get("policy")),
         reason=reason if isinstance(reason, str) and reason else None,
@@ -91,7 +97,7 @@ def normalise_policy(value: object) -> Policy | None:
 
 def policy_map(setting: object) -> Mapping[str, Any]:
     """`tools.approval` as a map; anything that is not a map acts as an empty one (A-10)."""
-    return setting if isinstance(setting, Mapping) else {}
+    return setting if type(setting) is dict or isinstance(setting, Mapping) else {}
 
 
 def covers(mode: object, tier: Tier) -> bool:
@@ -126,7 +132,7 @@ def user_policy(
     if isinstance(legacy, str) and legacy != name:
         policy = normalise_policy(policies.get(legacy))
         # A tool that was renamed keeps what restrained it; an old allow is not carried over (A-25).
-        if policy is not None and policy is not Policy.ALLOW:
+        if policy is not None and policy is not _ALLOW:
             return policy, legacy
     return None, None
 
@@ -139,33 +145,33 @@ def resolve(tool: Tool, args: object, *, mode: object, policies: Mapping[str, An
     """
     said = normalise_declaration(tool.approval, args)
     user, key = user_policy(tool, said, policies)
-    if said.policy is Policy.DENY:
-        return _by_tool(said, Policy.DENY, Rule.R1, override=said.override)
-    if user is Policy.DENY:
-        return _by_user(said, user, key, Rule.R2, override=said.override)
+    if said.policy is _DENY:
+        return _by_tool(said, _DENY, _R1, override=said.override)
+    if user is _DENY:
+        return _by_user(said, user, key, _R2, override=said.override)
     if mode == "yolo":
         if said.policy is not None:
-            return _by_tool(said, said.policy, Rule.R3, override=False)
+            return _by_tool(said, said.policy, _R3, override=False)
         if user is not None:
-            return _by_user(said, user, key, Rule.R4A, override=False)
-        return Resolution(policy=Policy.ALLOW, tier=said.tier, source=Source.MODE, rule=Rule.R4B)
+            return _by_user(said, user, key, _R4A, override=False)
+        return Resolution(policy=_ALLOW, tier=said.tier, source=_MODE, rule=_R4B)
     if said.override:
-        policy = Policy.ALLOW if said.policy is Policy.ALLOW else Policy.PROMPT
-        return _by_tool(said, policy, Rule.R5, override=True)
+        policy = _ALLOW if said.policy is _ALLOW else _PROMPT
+        return _by_tool(said, policy, _R5, override=True)
     if said.policy is not None:
-        return _by_tool(said, said.policy, Rule.R6, override=False)
+        return _by_tool(said, said.policy, _R6, override=False)
     if user is not None:
-        return _by_user(said, user, key, Rule.R7, override=False)
+        return _by_user(said, user, key, _R7, override=False)
     if covers(mode, said.tier):
-        return Resolution(policy=Policy.ALLOW, tier=said.tier, source=Source.MODE, rule=Rule.R8)
-    return Resolution(policy=Policy.PROMPT, tier=said.tier, source=Source.MODE, rule=Rule.R9, reason=said.reason)
+        return Resolution(policy=_ALLOW, tier=said.tier, source=_MODE, rule=_R8)
+    return Resolution(policy=_PROMPT, tier=said.tier, source=_MODE, rule=_R9, reason=said.reason)
 
 
 def _by_tool(said: Decision, policy: Policy, rule: Rule, *, override: bool) -> Resolution:
     return Resolution(
         policy=policy,
         tier=said.tier,
-        source=Source.TOOL,
+        source=_TOOL,
         rule=rule,
         override=override,
         reason=said.reason,
@@ -176,7 +182,7 @@ def _by_tool(said: Decision, policy: Policy, rule: Rule, *, override: bool) -> R
 def _by_user(said: Decision, policy: Policy, key: str | None, rule: Rule, *, override: bool) -> Resolution:
     # The tool's reason is dropped: it explains the tool's wish, and the user decided (A-29).
     return Resolution(
-        policy=policy, tier=said.tier, source=Source.USER, rule=rule, override=override, policy_key=key or None
+        policy=policy, tier=said.tier, source=_USER, rule=rule, override=override, policy_key=key or None
     )
 
 
@@ -225,8 +231,9 @@ def prompt_text(tool: Tool, args: object, reason: str | None) -> str:
     if tool.format_approval_details is not None:
         details = tool.format_approval_details(args)
         if isinstance(details, str):
-            details = (details,)
-        if isinstance(details, list | tuple):
+            if details:
+                lines.append(details)
+        elif isinstance(details, list | tuple):
             lines.extend(line for line in details if isinstance(line, str) and line)
     return "\n".join(lines)
 

@@ -461,16 +461,16 @@ class PlainHandler:
     it fail after it listened, as a badly written listener would.
     """
 
-    __slots__ = ("_listen", "_raises")
+    __slots__ = ("_listen", "_raises", "hear")
 
     def __init__(self, listen: Callable[[Any], None], raises: str | None = None) -> None:
         self._listen = listen
         self._raises = raises
+        self.hear = listen if raises is None else self._hear_and_fail  # the usual listener costs no extra call
 
-    def hear(self, event: Any) -> None:
+    def _hear_and_fail(self, event: Any) -> None:
         self._listen(event)
-        if self._raises is not None:
-            raise HostError(self._raises)
+        raise HostError(self._raises)
 
     def __call__(self, event: Any, context: HandlerContext) -> None:
         self.hear(event)

@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 # White space and line terminators of the host's language. Python's own set adds U+001C to U+001F and U+0085
 # and lacks U+FEFF; both would change which policies count (recorded: resolve-3046, -3070, -3094, -3118).
-_BLANKS: Final = (
+BLANKS: Final = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
@@ -26,7 +26,7 @@ _BLANKS: Final = (
 
 def trim(text: str) -> str:
     """`text` without the blanks at its ends, as the host counts blanks."""
-    return text.strip(_BLANKS)
+    return text.strip(BLANKS)
 
 
 def truthy(value: object) -> bool:
@@ -69,7 +69,7 @@ def stringify(value: object) -> str:
     """
     if value is UNSET:
         return "undefined"
-    if _plain(value):
+    if _plain(value):  # the usual case, and by far the quicker way
         try:
             return _encode(value).decode()
         except (UnicodeEncodeError, msgspec.EncodeError):
@@ -84,7 +84,10 @@ def _plain(value: object) -> bool:
     """Whether the fast encoder spells `value` as the host does; floats and integers past 2**53 are not."""
     kind = type(value)
     if kind is dict:
-        return all(type(v) is str or _plain(v) for v in value.values())  # type: ignore[attr-defined]
+        for item in value.values():  # type: ignore[attr-defined]  # noqa: SIM110 (a generator costs twice as much)
+            if type(item) is not str and not _plain(item):
+                return False
+        return True
     if kind is int:
         return -9007199254740992 <= value <= 9007199254740992  # type: ignore[operator]
     if kind is list:

@@ -28,6 +28,8 @@ def visible_text(content: object) -> str:
         return content
     if not isinstance(content, list | tuple):
         return ""
+    if len(content) == 1 and type(content[0]) is TextContent:
+        return content[0].text
     return "\n".join(block.text for block in content if isinstance(block, TextContent))
 
 

@@ -39,6 +39,7 @@ from labsim.stage import AbortSignal
 from labsim.terms import APPROVAL_OPTIONS, APPROVE, ApprovalMode, Policy, Tier
 from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text
 
+_DENY, _PROMPT = Policy.DENY, Policy.PROMPT
 NO_UI_REASON: Final = "no interactive UI available"
 DENIED_REASON: Final = "denied by user"
 ABORTED_REASON: Final = "approval aborted"  # the dialog threw something that is no error (W-33)
@@ -160,7 +161,7 @@ class ToolWrapper:
 
         # 3. A deny on the original input is silent and final: no handler gets to rewrite it away (W-5).
         resolution = self._resolve(tool_call_id, judged, mode, policies, "original")
-        if resolution.policy is Policy.DENY:
+        if resolution.policy is _DENY:
             raise Denied(tool.name, resolution)
 
         # 4. Handlers may block, or hand back another input.
@@ -180,7 +181,7 @@ class ToolWrapper:
             context.xdev_tier_resolved(resolution.tier)
 
         # 7.
-        if resolution.policy is Policy.DENY:
+        if resolution.policy is _DENY:
             raise Denied(tool.name, resolution)
 
         # 8.
@@ -232,7 +233,7 @@ class ToolWrapper:
         """Section 5, and the term that settled it (W-20 to W-26)."""
         if checks:
             return True, "provider safety checks are pending"  # no bypass touches these (W-24)
-        if resolution.policy is not Policy.PROMPT:
+        if resolution.policy is not _PROMPT:
             return False, "the policy is allow"
         if context is None:
             return True, "the policy is prompt"
@@ -362,7 +363,7 @@ class ToolWrapper:
                 answer = self.tool.execute(
                     ToolCall(call_id=tool_call_id, input=effective, signal=signal, context=context)
                 )
-                result = await answer if isinstance(answer, Awaitable) else answer
+                result = answer if type(answer) is ToolResult else await _awaited(answer)
             except ThrownValue as thrown:
                 raised = HostError(str(thrown))  # what is no error becomes one with its text (W-48)
             except Exception as error:
@@ -397,6 +398,12 @@ class ToolWrapper:
             is_error=True if event.is_error is True else UNSET,
             provider_metadata=UNSET if result is None else result.provider_metadata,
         )
+
+
+async def _awaited(answer: Any) -> ToolResult:
+    """What an executor gave, waited for where it is a coroutine."""
+    result: ToolResult = await answer if isinstance(answer, Awaitable) else answer
+    return result
 
 
 def _computer_view(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
