@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from labsim.case import Case, ClassifyCase, ContextCase, FallbackCase, ResolveCase, RpcCase, WrapperCase
+from labsim.errors import HostError
 from labsim.events import Ledger
 from labsim.report import CallReport, Report
 from labsim.stage import Question, Stage
@@ -44,8 +45,10 @@ class Performance:
     def __init__(self, case: Case, driver: Driver | None = None) -> None:
         self.case = case
         self.stage = Stage(Ledger())
+        self._driver = driver
+        self._asking = False  # the driver is being asked, so whoever moved the stage will carry it on
         if driver is not None:
-            self.stage.on_question = lambda question: driver(self, question)
+            self.stage.on_question = self._ask
         self._scenario = _scenario(case, self.stage, live=driver is not None)
         self._task = self.stage.play(self._scenario.play())
         self._raise_if_broken()
@@ -59,6 +62,12 @@ class Performance:
     def dismiss(self, question_id: str) -> bool:
         """Close an open question without an answer, as somebody who presses Escape."""
         return self.reply(question_id, msgspec.UNSET)
+
+    def fail(self, question_id: str, error: HostError) -> bool:
+        """End an open question as a dialog that broke, or a client that went away; otherwise as `reply`."""
+        in_time = self.stage.fail(question_id, error)
+        self._go_on()
+        return in_time
 
     def advance(self, ms: int) -> None:
         """Let `ms` simulated milliseconds pass."""
@@ -81,7 +90,17 @@ class Performance:
         """Give up whatever still waits."""
         self.stage.close()
 
+    def _ask(self, question: Question) -> None:
+        assert self._driver is not None
+        before, self._asking = self._asking, True
+        try:
+            self._driver(self, question)
+        finally:
+            self._asking = before
+
     def _go_on(self) -> None:
+        if self._asking:
+            return
         if not self._task.done:
             self.stage.carry_on(self._task)
         self._raise_if_broken()
