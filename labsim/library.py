@@ -21,7 +21,7 @@ class DataMissing(LabsimError):
         places = " and ".join(str(place) for place in looked_in)
         super().__init__(
             f"No {kind} came with this installation (looked in {places}). "
-            "Install it again: python -m pip install --force-reinstall cedar-workbook"
+            "Install the workbook again, from its wheel or its sources."
         )
 
 

@@ -270,7 +270,9 @@ def test_check_without_nbval_says_which_extra_brings_it(tmp_path: Path, monkeypa
     done = workbook("check", saved(tmp_path / "a.ipynb", ("1 + 1", "2")))
 
     assert done.exit_code == 1
-    assert done.stderr.endswith("python -m pip install 'cedar-workbook[test]'\n")
+    assert done.stderr.endswith(
+        "with its extra `test`, as README's second command does: pip install -e '.[test]'\n"
+    )
 
 
 # cases, evidence

@@ -37,7 +37,7 @@ def check(paths: Sequence[Path], *, say: Callable[[str], None]) -> bool:
     if importlib.util.find_spec("nbval") is None:
         raise CannotCheck(
             "nbval is not installed in this Python, and it does the comparing. "
-            "Install the extra that brings it: python -m pip install 'cedar-workbook[test]'"
+            "Install the workbook with its extra `test`, as README's second command does: pip install -e '.[test]'"
         )
     with TemporaryDirectory(prefix="cedar-check-") as scratch:
         chosen = list(paths) or _copies_of_worked_editions(Path(scratch, "notebooks"))
