@@ -6,7 +6,7 @@ happened are here, so that both say the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct
@@ -55,9 +55,21 @@ def describe(event: Struct) -> str:
     return one_line(_describe(event))
 
 
+def describe_lines(event: Struct) -> str:
+    """As `describe`, with line breaks kept: for a place where a prompt of several lines can be read as such."""
+    return visible(_describe(event))
+
+
 def one_line(text: str) -> str:
     """`text` with line breaks and control characters made visible, so that a cell or a line stays one."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def visible(text: str) -> str:
+    """`text` with every control character but the line break made visible."""
+    return "\n".join(map(one_line, text.split("\n")))
 
 
 def _describe(event: Struct) -> str:
@@ -92,9 +104,9 @@ def _describe(event: Struct) -> str:
         case QuestionAsked():
             return f"{event.kind} {event.question_id} opens: {event.title}"
         case UiSelect() | RpcSelect():
-            return f"answered with {_choice(event.choice)} of {', '.join(event.options)}"
+            return f"{_choice(event.choice, event.options)} (offered: {', '.join(event.options)})"
         case QuestionAnswered():
-            return f"{event.kind} {event.question_id} ends with {_choice(event.answer)}"
+            return f"{event.kind} {event.question_id} ends: {_choice(event.answer)}"
         case LateReply():
             return f"a reply to {event.question_id} comes too late and changes nothing"
         case ApprovalResolved():
@@ -110,16 +122,111 @@ def _describe(event: Struct) -> str:
             return f"returns {'an error result' if event.is_error else 'a result'}: {event.content}"
         case CallThrew():
             return f"throws: {event.error}"
-    rest = {key: value for key, value in as_mapping(event).items() if key not in ("event", "atMs")}
-    return ", ".join(
-        f"{key}: {value if isinstance(value, str) else stringify(value)}" for key, value in rest.items()
-    )
+    return _of_a_package(event) or _fields(as_mapping(event), "event", "atMs")
 
 
-def _choice(choice: Any) -> str:
-    if choice is None:
-        return "nothing"
-    return choice if isinstance(choice, str) else stringify(choice)
+def _choice(choice: Any, offered: Sequence[str] = ()) -> str:
+    """What a dialog came back with, or how it broke. What was not offered is quoted: a blank can matter (W-40)."""
+    match choice:
+        case None:
+            return "no answer"
+        case {"throw": message}:
+            return f"the dialog breaks with: {message}"
+        case {"throwValue": value}:
+            return f"the dialog throws {stringify(value)}, which is no error"
+        case {"disconnect": message}:
+            return f"the client goes away: {message}"
+    return f"the answer is {choice if choice in offered else stringify(choice)}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else stringify(value)
+
+
+def _fields(record: Mapping[str, Any], *left_out: str) -> str:
+    return ", ".join(f"{key}: {_text(value)}" for key, value in record.items() if key not in left_out)
+
+
+def _of_a_package(event: Struct) -> str:
+    """The words for an event that a package of ours brings along; "" for one of anybody else's.
+
+    Imported where used: whoever has such an event has loaded its module already, and nobody else should pay.
+    """
+    match type(event).__module__:
+        case "labsim.rpc.ledger":
+            return _of_rpc(event)
+        case "labsim.fallback.events":
+            return _of_fallback(event)
+    return ""
+
+
+def _of_rpc(event: Struct) -> str:
+    from labsim.rpc import ledger as rpc
+
+    match event:
+        case rpc.FrameSent(frame=frame):
+            if frame.get("method") == "cancel":
+                return f"the client is told to close {_text(frame.get('targetId'))}"
+            asked = _fields(frame, "type", "id", "method")
+            return f"the client is asked: {_text(frame.get('method'))} {_text(frame.get('id'))}, {asked}"
+        case rpc.FrameReceived(frame=frame, consumed=consumed):
+            if not consumed:
+                return f"a frame that answers no dialog: {stringify(frame)}"
+            reply = {key: value for key, value in frame.items() if key not in ("type", "id")}
+            return f"the client replies to {_text(frame.get('id'))}: {stringify(reply) if reply else 'nothing'}"
+        case rpc.SignalAborted():
+            return "the caller gives up"
+        case rpc.ClientDisconnected():
+            return f"the client is gone: {event.message}"
+        case rpc.TimeoutCallback():
+            told = "its caller is told" if event.heard else "its caller asked for no notice"
+            return f"the time of {event.dialog_id} is over; {told}"
+        case rpc.DialogSettled():
+            dialog = event.dialog_id or "a dialog that was never sent"
+            by = event.by.value.replace("_", " ")
+            if event.error is not None:
+                return f"{dialog} is over ({by}) and raises: {event.error}"
+            if event.value is UNSET:
+                return f"{dialog} is over ({by}) and gives nothing"
+            return f"{dialog} is over ({by}) and gives {stringify(event.value)}"
+    return ""
+
+
+def _of_fallback(event: Struct) -> str:
+    from labsim.fallback import events as host
+
+    match event:
+        case host.PrimitiveAttempted():
+            tried = f"{event.seam} attempt {event.attempt}"
+            return f"{tried} succeeds" if event.succeeded else f"{tried} fails{_failure(event.denied, event.code)}"
+        case host.ParentMade():
+            return f"the missing folder {event.path} is made, and stays"
+        case host.ParentRefused():
+            return f"the missing folder {event.path} cannot be made{_failure(event.denied, event.code)}"
+        case host.TargetResolved():
+            return f"{event.path} really means {event.target}"
+        case host.TargetUnresolvable():
+            return f"nobody can say what {event.path} really means, so no handler is asked"
+        case host.TargetInspected():
+            if event.kind is None:
+                return f"{event.target} cannot be looked at{_failure(event.denied, event.code)}"
+            return f"{event.target} is a {event.kind}"
+        case host.HandlerConsulted():
+            owner = "" if event.extension is None else f" of {event.extension}"
+            return f"{event.seam} handler {event.position}{owner} {event.answer}: {event.detail}"
+        case host.MutationReturned():
+            done = "a handler says it is done" if event.by_handler else "the tool's own call did it"
+            return f"the {event.seam} returns: {done}"
+        case host.MutationRaised():
+            text = f"the {event.seam} raises the error of attempt {event.attempt}: {event.message}"
+            return f"{text}, with the hidden denial attached" if event.cause_attached else text
+    return ""
+
+
+def _failure(denied: bool, code: str | None) -> str:
+    """What kind of failure it was, for the end of a sentence."""
+    parts = [part for part in (code, "a permission denial" if denied else "no permission denial") if part]
+    return f" ({', '.join(parts)})"
 
 
 def ledger_lines(report: Report) -> Iterator[str]:
