@@ -81,11 +81,12 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def _plain(value: object) -> bool:
-    """Whether the fast encoder spells `value` as the host does; floats and integers past 2**53 are not."""
+    """Whether the fast encoder spells `value` as the host does: it does not order keys, nor know its floats."""
     kind = type(value)
     if kind is dict:
-        for item in value.values():  # type: ignore[attr-defined]  # noqa: SIM110 (a generator costs twice as much)
-            if type(item) is not str and not _plain(item):
+        for key, item in value.items():  # type: ignore[attr-defined]  # (a generator costs twice as much)
+            # A key that begins with a digit may be an index, and the host lists those first.
+            if key[:1].isdecimal() or (type(item) is not str and not _plain(item)):
                 return False
         return True
     if kind is int:
@@ -108,7 +109,7 @@ def _slow_json(value: object) -> str:
         quoted = json.dumps(value, ensure_ascii=False)
         return re.sub(r"[\ud800-\udfff]", lambda half: f"\\u{ord(half.group()):04x}", quoted)
     if isinstance(value, Mapping):
-        pairs = (f"{_slow_json(str(k))}:{_slow_json(v)}" for k, v in value.items() if v is not UNSET)
+        pairs = (f"{_slow_json(k)}:{_slow_json(value[k])}" for k in own_keys(value) if value[k] is not UNSET)
         return "{" + ",".join(pairs) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join("null" if v is UNSET else _slow_json(v) for v in value) + "]"
@@ -127,17 +128,38 @@ def _number(value: int | float) -> str:
         number = float(value)
     except OverflowError:
         return "Infinity" if value > 0 else "-Infinity"
-    if number == int(number) and abs(number) < 1e21:
-        return str(int(number))
-    text = repr(number)
-    if "e" in text:
-        mantissa, exponent = text.split("e")
-        power = int(exponent)
-        if -7 <= power < 0:
-            digits = mantissa.lstrip("-").replace(".", "")
-            return ("-" if number < 0 else "") + "0." + "0" * (-power - 1) + digits
-        return f"{mantissa.removesuffix('.0')}e{'+' if power >= 0 else '-'}{abs(power)}"
-    return text
+    if number == 0:
+        return "0"  # also of a negative zero
+    # `repr` gives the shortest digits that mean this double, as the host does; only the layout is different.
+    sign = "-" if number < 0 else ""
+    mantissa, _, exponent = repr(abs(number)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    figures = whole + fraction
+    digits = figures.lstrip("0")
+    point = len(whole) + int(exponent or 0) - (len(figures) - len(digits))  # the number is 0.DIGITS × 10^point
+    digits = digits.rstrip("0")
+    if len(digits) <= point <= 21:
+        return f"{sign}{digits}{'0' * (point - len(digits))}"
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    power = point - 1
+    return f"{sign}{digits[0]}{'.' if len(digits) > 1 else ''}{digits[1:]}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def own_keys(value: Mapping[str, Any]) -> list[str]:
+    """The keys of an object in the order the host lists them: whole numbers ascending, then as they were added."""
+    numbers = [key for key in value if _is_index(key)]
+    if not numbers:
+        return list(value)
+    return [*sorted(numbers, key=int), *(key for key in value if not _is_index(key))]
+
+
+def _is_index(key: str) -> bool:
+    if not (key.isascii() and key.isdecimal() and len(key) <= 10):
+        return False
+    return (key == "0" or key[0] != "0") and int(key) < 4294967295
 
 
 def same(a: object, b: object) -> bool:
@@ -153,6 +175,11 @@ def same(a: object, b: object) -> bool:
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
     return type(a) is type(b) and a == b
+
+
+def identical(a: object, b: object) -> bool:
+    """Whether two values are the same one: the same object, or equal texts, numbers or the like (W-21)."""
+    return a is b or (type(a) in _SCALARS and type(b) in _SCALARS and same(a, b))
 
 
 def copy_json(value: Any) -> Any:

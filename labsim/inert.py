@@ -14,7 +14,7 @@ from msgspec import UNSET
 from labsim.approval import json_details
 from labsim.errors import HostError, ThrownValue
 from labsim.events import Execute
-from labsim.hostvalues import copy_json, text_of
+from labsim.hostvalues import copy_json, own_keys, text_of
 from labsim.stage import Stage
 from labsim.tool import Tool, ToolCall, ToolResult, text_content
 
@@ -84,7 +84,7 @@ APPROVAL_RULES: Final[dict[str, Callable[[object], Any]]] = {
 
 
 def _list_details(args: object) -> list[str]:
-    keys = args.keys() if isinstance(args, Mapping) else ()
+    keys = own_keys(args) if isinstance(args, Mapping) else ()
     return [f"Action: {text_of(_action(args))}", "", f"Keys: {','.join(keys)}"]
 
 

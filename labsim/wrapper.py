@@ -33,7 +33,7 @@ from labsim.events import (
     SafetyAcknowledged,
 )
 from labsim.extensions import EventName, Runner, ToolCallInput, ToolResultInput
-from labsim.hostvalues import copy_json, same
+from labsim.hostvalues import copy_json, identical, same
 from labsim.safety import pending_checks, safety_text
 from labsim.stage import AbortSignal
 from labsim.terms import APPROVAL_OPTIONS, APPROVE, ApprovalMode, Policy, Tier
@@ -186,7 +186,7 @@ class ToolWrapper:
 
         # 8.
         required, because = self._prompt_required(
-            resolution, policies, context, judged, unchanged=effective is params, checks=bool(checks)
+            resolution, policies, context, judged, unchanged=identical(effective, params), checks=bool(checks)
         )
         ledger.append(
             PromptDecided(
