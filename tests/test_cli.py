@@ -301,6 +301,15 @@ def test_cases_hands_files_and_json_to_the_engine_and_returns_its_code(monkeypat
     assert calls == [["cases", "a.json", "b.json", "--json"], ["cases"]]
 
 
+def test_the_shipped_cases_all_match():
+    """The real thing: without FILE, every case that ships is played."""
+    done = workbook("cases")
+
+    [(played, matched)] = re.findall(r"^(\d+) cases, (\d+) match$", done.stdout.splitlines()[-1])
+    assert (done.exit_code, played) == (0, matched)
+    assert int(played) > 0
+
+
 def test_an_error_of_the_engine_is_one_line_too(monkeypatch: pytest.MonkeyPatch):
     """Errors that either package raises on purpose look alike to a learner."""
 
@@ -321,6 +330,14 @@ def test_evidence_is_written_where_asked(tmp_path: Path, monkeypatch: pytest.Mon
 
     assert (done.exit_code, written) == (0, [tmp_path / "evidence.json"])
     assert done.output == f"Wrote {tmp_path / 'evidence.json'}\n"
+
+
+def test_evidence_holds_the_cases_that_were_played(tmp_path: Path):
+    """The real thing: the report is JSON and names the fixtures it played."""
+    assert workbook("evidence", tmp_path / "evidence.json").exit_code == 0
+
+    evidence = json.loads((tmp_path / "evidence.json").read_text())
+    assert "boundary-desk.json" in {fixture["file"] for fixture in evidence["fixtures"]}
 
 
 def test_evidence_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -7,7 +7,6 @@ that `workbook --help` answers at once. What goes wrong with a learner's input i
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 import subprocess
@@ -135,14 +134,16 @@ def cases(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
 
     Without FILE: the cases that came with the package. The same as python -m labsim cases.
     """
-    engine = importlib.import_module("labsim.__main__")
-    ctx.exit(engine.main(["cases", *files, *["--json"] * as_json]))
+    from labsim.__main__ import main as engine
+
+    ctx.exit(engine(["cases", *files, *["--json"] * as_json]))
 
 
 @main.command(short_help="Write a report of a run to FILE.")
 @click.argument("file", type=click.Path(path_type=Path))
 def evidence(file: Path) -> None:
     """Play everything and write a report to FILE: versions, hashes, expected, observed, match."""
-    report = importlib.import_module("workbook.evidence")
-    report.write(file)
+    from workbook.evidence import write
+
+    write(file)
     click.echo(f"Wrote {file}")
