@@ -203,13 +203,17 @@ class Expected(_Part, frozen=True, kw_only=True):
 
 
 class _Case(_Part, frozen=True, kw_only=True, tag_field="scenario"):
-    """What every case has. `rules` are the spec's ids that decide it; `unusual` excuses odd values by path."""
+    """What every case has. `rules` are the spec's ids that decide it; `unusual` excuses odd values by path.
+
+    `recorded` are ids of recorded answers that show the same of the real program.
+    """
 
     id: str
     title: str = ""
     expected: Expected = Expected()
     why: str = ""
     rules: list[str] = []
+    recorded: list[str] = []
     source_refs: list[str] = []
     unusual: list[str] = []
 
