@@ -45,13 +45,13 @@ class Performance:
     def __init__(self, case: Case, driver: Driver | None = None) -> None:
         self.case = case
         self.stage = Stage(Ledger())
-        self._driver = driver
-        self._asking = False  # the driver is being asked, so whoever moved the stage will carry it on
+        self._closed = False
         if driver is not None:
-            self.stage.on_question = self._ask
+            self.stage.on_question = lambda question: driver(self, question)
         self._scenario = _scenario(case, self.stage, live=driver is not None)
-        self._task = self.stage.play(self._scenario.play())
-        self._raise_if_broken()
+        with self.stage.lock:
+            self._task = self.stage.spawn(self._scenario.play())
+            self._go_on()
 
     def reply(self, question_id: str, value: object) -> bool:
         """Answer an open question; False if it was no longer open. Raises: StageError for an unknown id."""
@@ -87,27 +87,17 @@ class Performance:
         )
 
     def close(self) -> None:
-        """Give up whatever still waits."""
+        """Give up whatever still waits. A reply that comes afterwards is late, and moves nothing."""
+        self._closed = True
         self.stage.close()
 
-    def _ask(self, question: Question) -> None:
-        assert self._driver is not None
-        before, self._asking = self._asking, True
-        try:
-            self._driver(self, question)
-        finally:
-            self._asking = before
-
     def _go_on(self) -> None:
-        if self._asking:
+        if self._closed:
             return
         if not self._task.done:
             self.stage.carry_on(self._task)
-        self._raise_if_broken()
-
-    def _raise_if_broken(self) -> None:
         if self._task.done:
-            self._task.result()
+            self._task.result()  # what the engine itself got wrong is raised here; a refused call is in the report
 
 
 def start(case: Case, driver: Driver) -> Performance:

@@ -8,16 +8,19 @@ a click, a frame from a client and a jump in time all take the same path, and no
 Theory. A `Future` is a value that is not there yet; awaiting one parks the coroutine on it. A `Task` is a
 coroutine the stage has started, and is itself a future of its result. Settling a future puts whoever is parked
 on it into a queue, first in first out; whoever settles from outside (`reply`, `advance`, `abort`) drains that queue
-before returning. Timers are a heap of (due time, order of creation). There is no other source of order, hence
-no randomness: the same replies at the same times give the same ledger.
+before returning. Only when it is empty is the driver told of new questions, so that one who replies at once meets
+the same parked coroutines as one who replies next week. Timers are a heap of (due time, order of creation). There
+is no other source of order, hence no randomness: the same replies at the same times give the same ledger.
 """
 
 from __future__ import annotations
 
 import heapq
+import re
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable
+from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
 from msgspec import UNSET, Struct
@@ -78,28 +81,43 @@ class Future(Generic[T]):
 
 
 class Task(Future[T]):
-    """A coroutine under way; as a future, its result."""
+    """A coroutine under way; as a future, its result.
 
-    __slots__ = ("_coroutine",)
+    It runs in a copy of the context variables it was started with, so what it sets there (for which session a
+    file is changed, F-40) stays out of every other coroutine.
+    """
+
+    __slots__ = ("_context", "_coroutine")
 
     def __init__(self, stage: Stage, coroutine: Coroutine[Future[Any], None, T]) -> None:
         super().__init__(stage)
         self._coroutine = coroutine
+        self._context = copy_context()
 
     def _step(self) -> None:
-        try:
-            waits_for = self._coroutine.send(None)
-        except StopIteration as end:
-            self.set_result(end.value)
-        except BaseException as error:
-            self.set_error(error)
-        else:
-            waits_for.when_done(self._step)
+        resume: Callable[[Any], Any] = self._coroutine.send
+        value: Any = None
+        while True:
+            try:
+                waits_for = self._context.run(resume, value)
+            except StopIteration as end:
+                self.set_result(end.value)
+                return
+            except BaseException as error:
+                self.set_error(error)
+                return
+            if isinstance(waits_for, Future):
+                waits_for.when_done(self._step)
+                return
+            resume = self._coroutine.throw
+            value = StageError(
+                "A coroutine waited for something that is not of the stage. Use the context's sleep and dialogs."
+            )
 
     def close(self) -> None:
         """Give up a coroutine that will never go on; its `finally` blocks run."""
         if not self.done:
-            self._coroutine.close()
+            self._context.run(self._coroutine.close)
 
 
 class Timer:
@@ -128,13 +146,23 @@ class AbortSignal:
 
     def abort(self) -> None:
         """Abort now, and let everything that waits on it go on."""
+        with self._stage.lock:
+            self.trip()
+            self._stage.drain()
+
+    def trip(self) -> None:
+        """Abort, and leave it to whoever runs the stage to go on: for coroutines that the stage plays."""
         if self.aborted:
             return
         self.aborted = True
-        with self._stage.lock:
-            for listener in tuple(self._listeners):
-                listener()
-            self._stage.drain()
+        for listener in tuple(self._listeners):
+            listener()
+
+    def follow(self, other: AbortSignal) -> Callable[[], None]:
+        """Abort when `other` does, at once if it has; returns what ends that (harmless when repeated)."""
+        if other.aborted:
+            self.trip()
+        return other.listen(self.trip)
 
     def listen(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call `callback` on abort; returns what removes it again (harmless when repeated)."""
@@ -176,8 +204,8 @@ class _Open(Struct):
 class Stage:
     """One case's world: a clock, a ledger, the open questions and whatever is under way.
 
-    `on_question` is called with each new question (a driver answers it, or shows it). Replies may come from
-    another thread: `reply`, `advance` and `abort` take `lock`.
+    `on_question` is called with each new question that is still open once nothing else is ready; it may reply,
+    advance or do neither. Replies may come from another thread: `reply`, `advance` and `abort` take `lock`.
     """
 
     def __init__(self, ledger: Ledger | None = None) -> None:
@@ -190,8 +218,10 @@ class Stage:
         self._timers_made = 0
         self._asked = 0
         self._open: dict[str, _Open] = {}
+        self._unannounced: deque[Question] = deque()
         self._tasks: list[Task[Any]] = []
         self._draining = False
+        self._announcing = False
 
     # -- running
 
@@ -230,7 +260,7 @@ class Stage:
                 self.drain()
 
     def drain(self) -> None:
-        """Run everything that is ready; does nothing when called from within itself."""
+        """Run everything that is ready, then tell of new questions; does nothing when called from within itself."""
         if self._draining:
             return
         self._draining = True
@@ -239,6 +269,20 @@ class Stage:
                 self._ready.popleft()()
         finally:
             self._draining = False
+        if self._unannounced and not self._announcing:
+            self._announce()
+
+    def _announce(self) -> None:
+        # A reply from inside `on_question` moves the stage, and may open the next question: that one waits here
+        # for its turn, so a thousand questions answered at once are a loop and no recursion.
+        self._announcing = True
+        try:
+            while self._unannounced:
+                question = self._unannounced.popleft()
+                if self.on_question is not None and question.id in self._open:
+                    self.on_question(question)
+        finally:
+            self._announcing = False
 
     def close(self) -> None:
         """Give up whatever is still under way (a handler past its budget, an unanswered call)."""
@@ -249,6 +293,7 @@ class Stage:
             self._timers.clear()
             self._ready.clear()
             self._open.clear()
+            self._unannounced.clear()
 
     # -- time
 
@@ -272,20 +317,22 @@ class Stage:
         with self.lock:
             end = self.now_ms + ms
             self.drain()
-            while self._timers and self._timers[0][0] <= end:
-                self._to_next_timer()
+            while self._to_next_timer(end):
                 self.drain()
-            self.clock.now_ms = end
+            self.clock.now_ms = max(self.clock.now_ms, end)  # whoever was told of a question may have moved it
 
-    def _to_next_timer(self) -> bool:
+    def _to_next_timer(self, end_ms: int | None = None) -> bool:
+        """Move the clock to the next timer and let it happen. False if there is none, or none by `end_ms`."""
         while self._timers:
-            due, _, timer = heapq.heappop(self._timers)
-            if not timer.live:
-                continue
-            timer.live = False
-            self.clock.now_ms = max(self.clock.now_ms, due)
-            timer.callback()
-            return True
+            due, _, timer = self._timers[0]
+            if timer.live and end_ms is not None and due > end_ms:
+                return False
+            heapq.heappop(self._timers)
+            if timer.live:
+                timer.live = False
+                self.clock.now_ms = max(self.clock.now_ms, due)
+                timer.callback()
+                return True
         return False
 
     # -- questions
@@ -319,7 +366,7 @@ class Stage:
         answer: Future[Any] = Future(self)
         self._open[question.id] = _Open(question, answer)
         if self.on_question is not None:
-            self.on_question(question)
+            self._unannounced.append(question)
         return answer
 
     def reply(self, question_id: str, value: object) -> bool:
@@ -343,8 +390,8 @@ class Stage:
         with self.lock:
             entry = self._open.pop(question_id, None)
             if entry is None:
-                number = question_id.removeprefix("q-")
-                if not (number.isdigit() and 1 <= int(number) <= self._asked):
+                number = _QUESTION_ID.fullmatch(question_id)
+                if number is None or int(number[1]) > self._asked:
                     known = ", ".join(self._open) or "none"
                     raise StageError(f"No question has the id {question_id!r}. Open questions: {known}.")
                 self.ledger.append(LateReply(at_ms=self.now_ms, question_id=question_id))
@@ -352,6 +399,9 @@ class Stage:
             settle(entry.answer)
             self.drain()
             return True
+
+
+_QUESTION_ID = re.compile(r"q-([1-9][0-9]{0,9})")
 
 
 def first_of(stage: Stage, futures: Iterable[Future[Any]]) -> Future[int]:
