@@ -65,3 +65,9 @@ class ThrownValue(HostError):
     def __init__(self, value: object, text: str) -> None:
         self.value = value
         super().__init__(text)
+
+
+class ToolError(HostError):
+    """A tool says itself why it cannot do what it was asked."""
+
+    error_name = "ToolError"
