@@ -22,11 +22,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LabsimError as error:
         print(error, file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader has gone, as in `labsim cases | head`
+        return 1
     except OSError as error:
         print(f"{error.filename or 'file'}: {error.strerror or error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        return 1
 
 
 def _parser() -> ArgumentParser:

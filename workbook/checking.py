@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from workbook import learner
 from workbook.errors import WorkbookError
 from workbook.library import CHECKPOINT_FOLDER, notebooks_dir, notebooks_in, read_notebook
 from workbook.nbguard import compared_cells, uncompared_cells
@@ -76,6 +77,7 @@ def _nbval_passes(notebook: Path, scratch: Path) -> bool:
     settings.write_text("[pytest]\n")
     environment = os.environ | {
         FOLDER_VARIABLE: str(own / "progress"),
+        learner.VARIABLE: learner.Learner.SCRIPTED,  # the worked editions are what the scripted learner sees
         "IPYTHONDIR": str(own / "ipython"),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }

@@ -125,6 +125,20 @@ def check(ctx: click.Context, notebooks: tuple[Path, ...]) -> None:
     ctx.exit(0 if checking.check(notebooks, say=click.echo) else 1)
 
 
+@main.command(short_help="Write the outputs of worked editions anew.")
+@click.argument("notebooks", metavar="[NOTEBOOK]...", nargs=-1, type=click.Path(path_type=Path))
+def bake(notebooks: tuple[Path, ...]) -> None:
+    """Play notebooks as the scripted learner and save what they show.
+
+    Without NOTEBOOK: every worked edition of this checkout. For authors, after a change of text or engine.
+    """
+    from workbook import baking
+    from workbook.library import notebooks_dir, notebooks_in
+
+    for path in notebooks or notebooks_in(notebooks_dir()):
+        click.echo(f"{path.name}: {'written anew' if baking.bake(path) else 'as it was'}")
+
+
 @main.command(short_help="Play cases against what they expect.")
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
