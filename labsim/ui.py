@@ -23,7 +23,8 @@ class UI(Protocol):
     """What the engine asks of a dialog adapter.
 
     A dialog gives back the label or text, UNSET for no answer (dismissed, cancelled, timed out, aborted), and
-    False for a confirm without one. It raises when the dialog itself broke. `signal` closes it on abort.
+    False for a confirm without one. It raises when the dialog itself broke. `signal` closes it on abort; where
+    that came first, the dialog never opens and leaves no trace (R-33).
     """
 
     @property
@@ -102,8 +103,10 @@ class ScriptedUI:
         self._answers = iter(answers)
 
     async def select(self, title: str, options: Sequence[str], *, signal: AbortSignal | None = None) -> Any:
+        if signal is not None and signal.aborted:
+            return UNSET
         labels = tuple(options)
-        answer = self._open(DialogKind.SELECT, title, labels, signal)
+        answer = self._open(DialogKind.SELECT, title, labels)
         stage = self._stage
         stage.ledger.append(UiSelect(at_ms=stage.now_ms, options=labels, choice=spelled(answer)))
         return given(answer)
@@ -118,8 +121,10 @@ class ScriptedUI:
         return self._other(DialogKind.EDITOR, title, signal)
 
     def _other(self, kind: DialogKind, title: str, signal: AbortSignal | None) -> Any:
+        if signal is not None and signal.aborted:
+            return UNSET
         stage = self._stage
-        answer = self._open(kind, title, (), signal)
+        answer = self._open(kind, title, ())
         stage.ledger.append(
             QuestionAnswered(
                 at_ms=stage.now_ms, question_id=f"q-{stage.questions_asked}", kind=kind, answer=spelled(answer)
@@ -127,7 +132,7 @@ class ScriptedUI:
         )
         return given(answer)
 
-    def _open(self, kind: DialogKind, title: str, options: tuple[str, ...], signal: AbortSignal | None) -> Answer:
+    def _open(self, kind: DialogKind, title: str, options: tuple[str, ...]) -> Answer:
         stage = self._stage
         stage.ledger.append(
             QuestionAsked(
@@ -138,8 +143,6 @@ class ScriptedUI:
                 options=options,
             )
         )
-        if signal is not None and signal.aborted:
-            return NO_ANSWER
         return next(self._answers, NO_ANSWER)
 
 
@@ -175,55 +178,41 @@ class QuestionUI:
         self._stage = stage
 
     async def select(self, title: str, options: Sequence[str], *, signal: AbortSignal | None = None) -> Any:
-        labels = tuple(options)
-        stage = self._stage
-        question = Question(id=stage.next_question_id(), kind=DialogKind.SELECT, title=title, options=labels)
-        try:
-            answer = await self._put(question, signal)
-        except HostError as error:
-            failure = {"throwValue": error.value} if isinstance(error, ThrownValue) else {"throw": str(error)}
-            stage.ledger.append(UiSelect(at_ms=stage.now_ms, options=labels, choice=failure))
-            raise
-        choice = None if answer is UNSET else answer
-        stage.ledger.append(UiSelect(at_ms=stage.now_ms, options=labels, choice=choice))
-        return answer
+        return await self._put(DialogKind.SELECT, title, signal, options=tuple(options))
 
     async def confirm(self, title: str, message: str, *, signal: AbortSignal | None = None) -> Any:
-        question = Question(
-            id=self._stage.next_question_id(), kind=DialogKind.CONFIRM, title=title, message=message
-        )
-        return await self._other(question, signal) is True
+        return await self._put(DialogKind.CONFIRM, title, signal, message=message) is True
 
     async def input(self, title: str, placeholder: str = "", *, signal: AbortSignal | None = None) -> Any:
-        question = Question(
-            id=self._stage.next_question_id(), kind=DialogKind.INPUT, title=title, placeholder=placeholder
-        )
-        return await self._other(question, signal)
+        return await self._put(DialogKind.INPUT, title, signal, placeholder=placeholder)
 
     async def editor(self, title: str, prefill: str = "", *, signal: AbortSignal | None = None) -> Any:
-        question = Question(id=self._stage.next_question_id(), kind=DialogKind.EDITOR, title=title, prefill=prefill)
-        return await self._other(question, signal)
+        return await self._put(DialogKind.EDITOR, title, signal, prefill=prefill)
 
-    async def _other(self, question: Question, signal: AbortSignal | None) -> Any:
-        answer = await self._put(question, signal)
-        self._stage.ledger.append(
-            QuestionAnswered(
-                at_ms=self._stage.now_ms,
-                question_id=question.id,
-                kind=question.kind,
-                answer=None if answer is UNSET else answer,
-            )
-        )
+    async def _put(self, kind: DialogKind, title: str, signal: AbortSignal | None, **shown: Any) -> Any:
+        if signal is not None and signal.aborted:
+            return UNSET
+        stage = self._stage
+        question = Question(id=stage.next_question_id(), kind=kind, title=title, **shown)
+        waiting: Future[Any] = stage.ask(question)
+        forget = signal.listen(lambda: stage.withdraw(question.id)) if signal is not None else None
+        try:
+            answer = await waiting
+        except HostError as error:
+            failure = {"throwValue": error.value} if isinstance(error, ThrownValue) else {"throw": str(error)}
+            self._note(question, failure)
+            raise
+        finally:
+            if forget is not None:
+                forget()
+        self._note(question, None if answer is UNSET else answer)
         return answer
 
-    async def _put(self, question: Question, signal: AbortSignal | None) -> Any:
-        if signal is not None and signal.aborted:
-            return UNSET  # opened after the caller gave up: it is never shown
-        answer: Future[Any] = self._stage.ask(question)
-        if signal is None:
-            return await answer
-        forget = signal.listen(lambda: self._stage.withdraw(question.id))
-        try:
-            return await answer
-        finally:
-            forget()
+    def _note(self, question: Question, came_back: Any) -> None:
+        stage = self._stage
+        if question.kind is DialogKind.SELECT:
+            stage.ledger.append(UiSelect(at_ms=stage.now_ms, options=question.options, choice=came_back))
+        else:
+            stage.ledger.append(
+                QuestionAnswered(at_ms=stage.now_ms, question_id=question.id, kind=question.kind, answer=came_back)
+            )

@@ -20,6 +20,7 @@ from labsim.rpc.dialogs import Confirm, Dialog, Editor, Input, Select
 from labsim.rpc.frames import UIRequest, to_wire
 from labsim.rpc.ledger import ClientDisconnected, DialogSettled, FrameReceived, FrameSent
 from labsim.stage import AbortSignal, Question, Stage
+from labsim.terms import DialogKind
 from labsim.ui import NO_ANSWER, Answer, Disconnects, spelled
 
 
@@ -35,54 +36,89 @@ class RpcUI:
         self._stage = stage
         self._script = script
         self._broker = Broker()
+        self._settled: dict[str, Settled] = {}  # by dialog id, until the dialog's own coroutine takes it
+        self._waiting: dict[str, str] = {}  # dialog id to question id, while somebody is to answer
 
     async def select(self, title: str, options: Sequence[str], *, signal: AbortSignal | None = None) -> Any:
         labels = tuple(options)
-        dialog = Select(title=title, options=labels)
-        choice, settled = await self._put(dialog, title, signal, options=labels)
-        self._stage.ledger.append(RpcSelect(at_ms=self._stage.now_ms, options=labels, choice=choice))
-        return _given(settled)
+        return await self._put(Select(title=title, options=labels), title, signal, options=labels)
 
     async def confirm(self, title: str, message: str, *, signal: AbortSignal | None = None) -> Any:
-        return await self._other(Confirm(title=title, message=message), title, signal, message=message)
+        # A client may send anything as `confirmed`, and the real program hands it on; only true is a yes (R-32).
+        return await self._put(Confirm(title=title, message=message), title, signal, message=message) is True
 
     async def input(self, title: str, placeholder: str = "", *, signal: AbortSignal | None = None) -> Any:
         dialog = Input(title=title, placeholder=placeholder or UNSET)
-        return await self._other(dialog, title, signal, placeholder=placeholder)
+        return await self._put(dialog, title, signal, placeholder=placeholder)
 
     async def editor(self, title: str, prefill: str = "", *, signal: AbortSignal | None = None) -> Any:
-        return await self._other(Editor(title=title, prefill=prefill), title, signal, prefill=prefill)
+        return await self._put(Editor(title=title, prefill=prefill), title, signal, prefill=prefill)
 
-    async def _other(self, dialog: Dialog, title: str, signal: AbortSignal | None, **shown: str) -> Any:
-        choice, settled = await self._put(dialog, title, signal, **shown)
+    async def _put(self, dialog: Dialog, title: str, signal: AbortSignal | None, **shown: Any) -> Any:
+        """Send one request, wait for what settles it, and give that. Raises: HostError, if the client is gone."""
         stage = self._stage
-        stage.ledger.append(
-            QuestionAnswered(
-                at_ms=stage.now_ms, question_id=f"q-{stage.questions_asked}", kind=dialog.kind, answer=choice
-            )
-        )
-        return _given(settled)
-
-    async def _put(
-        self, dialog: Dialog, title: str, signal: AbortSignal | None, **shown: Any
-    ) -> tuple[Any, Settled]:
-        """Send one request and wait for what settles it. Returns the client's choice as a case spells it."""
-        stage, broker = self._stage, self._broker
-        asked = broker.ask(dialog, now_ms=stage.now_ms, signal_aborted=signal is not None and signal.aborted)
+        asked = self._broker.ask(dialog, now_ms=stage.now_ms, signal_aborted=signal is not None and signal.aborted)
+        if asked.dialog_id is None:
+            return UNSET  # aborted before it was opened: never on the wire (R-33)
+        dialog_id = asked.dialog_id
         self._sent(asked.frames)
-        if asked.dialog_id is None and asked.settled is not None:
-            return None, asked.settled  # aborted before it was opened: never on the wire (R-33)
-        dialog_id = asked.dialog_id or ""
+        if asked.settled is not None:
+            self._settled[dialog_id] = asked.settled
         question = Question(id=stage.next_question_id(), kind=dialog.kind, title=title, via="rpc", **shown)
-        forget = signal.listen(lambda: self._abort(dialog_id, question.id)) if signal is not None else None
+        forget = signal.listen(lambda: self._abort(dialog_id)) if signal is not None else None
         try:
             choice = await self._client_answers(question, dialog_id)
         finally:
+            self._waiting.pop(dialog_id, None)
             if forget is not None:
                 forget()
-        settled = asked.settled or next(
-            outcome for outcome in broker.poll() if isinstance(outcome, Resolved | Rejected)
+        settled = self._settled.pop(dialog_id)
+        self._note(question, dialog_id, settled, choice)
+        if isinstance(settled, Rejected):
+            raise HostError(settled.error)
+        return settled.value
+
+    async def _client_answers(self, question: Question, dialog_id: str) -> Any:
+        """Have the client answer; what it does reaches the broker as frames, and only so.
+
+        Returns: its choice as a case spells it.
+        """
+        if self._script is not None:
+            self._shown(question)
+            answer = next(self._script, NO_ANSWER)
+            if isinstance(answer, Disconnects):
+                self._disconnect(answer.message)
+            else:
+                self._reply(dialog_id, question, spelled(answer))
+            return spelled(answer)
+        if dialog_id in self._settled:
+            self._shown(question)  # the request still goes out (R-41), but nobody is left to answer it
+            return None
+        self._waiting[dialog_id] = question.id
+        try:
+            value = await self._stage.ask(question)
+        except HostError as error:
+            self._disconnect(str(error))
+        else:
+            if dialog_id not in self._settled:
+                self._reply(dialog_id, question, None if value is UNSET else value)
+                return None if value is UNSET else value
+        # Closed from elsewhere, by an abort or with the connection: the client replies to neither (R-20, R-52).
+        return {"disconnect": self._broker.lost} if isinstance(self._settled[dialog_id], Rejected) else None
+
+    def _shown(self, question: Question) -> None:
+        self._stage.ledger.append(
+            QuestionAsked(
+                at_ms=self._stage.now_ms,
+                question_id=question.id,
+                kind=question.kind,
+                title=question.shown,
+                options=question.options,
+            )
         )
+
+    def _note(self, question: Question, dialog_id: str, settled: Settled, choice: Any) -> None:
+        stage = self._stage
         stage.ledger.append(
             DialogSettled(
                 at_ms=stage.now_ms,
@@ -92,61 +128,46 @@ class RpcUI:
                 error=settled.error if isinstance(settled, Rejected) else None,
             )
         )
-        return choice, settled
-
-    async def _client_answers(self, question: Question, dialog_id: str) -> Any:
-        """Have the client answer; what it does reaches the broker as frames, and only so."""
-        if self._script is not None:
-            stage = self._stage
+        if question.kind is DialogKind.SELECT:
+            stage.ledger.append(RpcSelect(at_ms=stage.now_ms, options=question.options, choice=choice))
+        else:
             stage.ledger.append(
-                QuestionAsked(
-                    at_ms=stage.now_ms,
-                    question_id=question.id,
-                    kind=question.kind,
-                    title=question.shown,
-                    options=question.options,
-                )
+                QuestionAnswered(at_ms=stage.now_ms, question_id=question.id, kind=question.kind, answer=choice)
             )
-            answer = next(self._script, NO_ANSWER)
-            if isinstance(answer, Disconnects):
-                self._disconnect(answer.message)
-            else:
-                self._reply(dialog_id, question, spelled(answer))
-            return spelled(answer)
-        try:
-            value = await self._stage.ask(question)
-        except HostError as error:
-            self._disconnect(str(error))
-            return {"disconnect": str(error)}
-        self._reply(dialog_id, question, None if value is UNSET else value)
-        return None if value is UNSET else value
 
     def _reply(self, dialog_id: str, question: Question, choice: Any) -> None:
+        if self._broker.lost is not None:
+            return  # a client that is gone sends nothing
         if choice is None:
             payload: dict[str, Any] = {"cancelled": True}
         else:
-            payload = {"confirmed" if question.message is not None else "value": copy_json(choice)}
+            payload = {"confirmed" if question.kind is DialogKind.CONFIRM else "value": copy_json(choice)}
         frame = {"type": "extension_ui_response", "id": dialog_id, **payload}
         consumed = self._broker.receive(frame)
         self._stage.ledger.append(FrameReceived(at_ms=self._stage.now_ms, frame=frame, consumed=consumed))
+        self._collect()
 
     def _disconnect(self, message: str) -> None:
+        """The client goes away, and every dialog that is open with it (R-40)."""
+        if self._broker.lost is not None:
+            return
         self._broker.disconnect(message)
-        self._stage.ledger.append(
-            ClientDisconnected(at_ms=self._stage.now_ms, message=self._broker.lost or message)
-        )
+        self._stage.ledger.append(ClientDisconnected(at_ms=self._stage.now_ms, message=message))
+        self._collect()
+        for question_id in tuple(self._waiting.values()):
+            self._stage.withdraw(question_id)
 
-    def _abort(self, dialog_id: str, question_id: str) -> None:
+    def _abort(self, dialog_id: str) -> None:
         self._sent(self._broker.abort(dialog_id))
-        self._stage.withdraw(question_id)
+        self._collect()
+        if dialog_id in self._waiting:
+            self._stage.withdraw(self._waiting[dialog_id])
+
+    def _collect(self) -> None:
+        for outcome in self._broker.poll():
+            if isinstance(outcome, Resolved | Rejected) and outcome.dialog_id is not None:
+                self._settled[outcome.dialog_id] = outcome
 
     def _sent(self, frames: Sequence[UIRequest]) -> None:
         for frame in frames:
             self._stage.ledger.append(FrameSent(at_ms=self._stage.now_ms, frame=to_wire(frame)))
-
-
-def _given(settled: Settled) -> Any:
-    """What the dialog gives its caller. Raises: HostError, when the client went away (R-40)."""
-    if isinstance(settled, Rejected):
-        raise HostError(settled.error)
-    return settled.value
