@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from labsim.errors import AbortError, HostError
-from labsim.events import ExtensionError, HandlerAnswered
+from labsim.events import Event, ExtensionError, HandlerAnswered
 from labsim.hostvalues import copy_json, text_of, truthy
 from labsim.stage import AbortSignal, Future, Stage, Timer, first_of
 from labsim.ui import UI, InertUI
+
+if TYPE_CHECKING:  # loaded where used: hardly any call has a fallback, and a cold start should not pay for them
+    from labsim.fallback.installation import ExtensionFallbacks, FallbackInstallation
+    from labsim.fallback.registry import FallbackRegistries
 
 TOOL_CALL_BUDGET_MS: Final = 30_000
 EVENT_BUDGET_MS: Final = 30_000
@@ -75,6 +81,7 @@ class HandlerReply(Struct, kw_only=True):
     content: Any = UNSET
     details: Any = UNSET
     is_error: Any = UNSET
+    cancel: Any = UNSET
 
 
 Handler = Callable[[Any, "HandlerContext"], Any]
@@ -82,12 +89,22 @@ _Registered = tuple[str, Handler]
 
 
 class Extension:
-    """A named set of handlers, in registration order for each event."""
+    """A named set of handlers, in registration order for each event, and of file fallbacks where it has any."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.handlers: dict[EventName, list[Handler]] = {}
         self._runners: list[Runner] = []
+        self._fallbacks: ExtensionFallbacks[HandlerContext] | None = None
+
+    @property
+    def fallbacks(self) -> ExtensionFallbacks[HandlerContext]:
+        """Where the extension registers for denied writes and deletes, best while it loads (F-17, F-18)."""
+        if self._fallbacks is None:
+            from labsim.fallback.installation import ExtensionFallbacks
+
+            self._fallbacks = ExtensionFallbacks(self.path)
+        return self._fallbacks
 
     def on(self, event: EventName, handler: Handler) -> None:
         """Register `handler` for `event`, after those already there; also while the extension is loaded."""
@@ -100,7 +117,11 @@ class Extension:
 
 
 class Budget:
-    """The active time that one handler has left; `pause` and `go_on` nest."""
+    """The active time that one handler has left; `pause` and `go_on` nest.
+
+    Its timer is older than any of the handler's own, so a handler that would be ready in the very millisecond its
+    time runs out is too late.
+    """
 
     __slots__ = ("_left_ms", "_paused", "_since_ms", "_stage", "_timer", "spent")
 
@@ -108,12 +129,11 @@ class Budget:
         self._stage = stage
         self._left_ms = ms
         self._paused = 0
-        self._since_ms = stage.now_ms
+        self._since_ms = 0
         self.spent: Future[None] = Future(stage)
         self._timer: Timer | None = None
-        self._start()
 
-    def _start(self) -> None:
+    def start(self) -> None:
         self._since_ms = self._stage.now_ms
         self._timer = self._stage.call_at(self._since_ms + self._left_ms, lambda: self.spent.set_result(None))
 
@@ -126,7 +146,7 @@ class Budget:
     def go_on(self) -> None:
         self._paused -= 1
         if self._paused == 0 and self._timer is not None:
-            self._start()
+            self.start()
 
     def stop(self) -> None:
         if self._timer is not None:
@@ -135,7 +155,11 @@ class Budget:
 
 
 class HandlerContext:
-    """What a handler can do besides answer: wait on simulated time, and put dialogs of its own (W-64)."""
+    """What a handler can do besides answer: wait on simulated time, and put dialogs of its own (W-64).
+
+    `signal` is the handler's own: it is aborted when the call's signal is, and when the handler is given up because
+    its time ran out. A dialog closes with it, and with the signal that the handler passes, whichever comes first.
+    """
 
     __slots__ = ("_budget", "_runner", "signal")
 
@@ -152,33 +176,40 @@ class HandlerContext:
         """Work for `ms` simulated milliseconds; this counts against the budget."""
         await self._runner.stage.sleep(ms)
 
-    async def select(self, title: str, options: Sequence[str]) -> Any:
-        return await self._dialog(self._runner.ui.select(title, options, signal=self.signal))
+    async def select(self, title: str, options: Sequence[str], *, signal: AbortSignal | None = None) -> Any:
+        return await self._dialog(lambda tied: self._runner.ui.select(title, options, signal=tied), signal)
 
-    async def confirm(self, title: str, message: str) -> Any:
-        return await self._dialog(self._runner.ui.confirm(title, message, signal=self.signal))
+    async def confirm(self, title: str, message: str, *, signal: AbortSignal | None = None) -> Any:
+        return await self._dialog(lambda tied: self._runner.ui.confirm(title, message, signal=tied), signal)
 
-    async def input(self, title: str, placeholder: str = "") -> Any:
-        return await self._dialog(self._runner.ui.input(title, placeholder, signal=self.signal))
+    async def input(self, title: str, placeholder: str = "", *, signal: AbortSignal | None = None) -> Any:
+        return await self._dialog(lambda tied: self._runner.ui.input(title, placeholder, signal=tied), signal)
 
-    async def editor(self, title: str, prefill: str = "") -> Any:
-        return await self._dialog(self._runner.ui.editor(title, prefill, signal=self.signal))
+    async def editor(self, title: str, prefill: str = "", *, signal: AbortSignal | None = None) -> Any:
+        return await self._dialog(lambda tied: self._runner.ui.editor(title, prefill, signal=tied), signal)
 
-    async def _dialog(self, dialog: Awaitable[Any]) -> Any:
-        if self._budget is None:
-            return await dialog
-        self._budget.pause()
+    async def _dialog(
+        self, opened: Callable[[AbortSignal | None], Awaitable[Any]], passed: AbortSignal | None
+    ) -> Any:
+        tied = AbortSignal(self._runner.stage)
+        ends = [tied.follow(each) for each in (self.signal, passed) if each is not None]
+        if self._budget is not None:
+            self._budget.pause()
         try:
-            return await dialog
+            return await opened(tied)
         finally:
-            self._budget.go_on()
+            for end in ends:
+                end()
+            if self._budget is not None:
+                self._budget.go_on()
 
 
 class Runner:
     """Calls the handlers of its extensions, in load order, and keeps the host's small memory of a session.
 
     Errors of handlers go to the ledger as `extension_error` and to nobody else. `session_id` is the runner's
-    own; approval events do not use it (W-31).
+    own; approval events do not use it (W-31), requests to file fallbacks do (F-37). `registries` are those of the
+    process that the session runs in; without them no extension's fallback is ever asked.
     """
 
     def __init__(
@@ -189,6 +220,7 @@ class Runner:
         ui: UI | None = None,
         tool_call_budget_ms: object = UNSET,
         session_id: str | None = None,
+        registries: FallbackRegistries | None = None,
     ) -> None:
         self.stage = stage
         self.extensions: list[Extension] = []
@@ -198,7 +230,8 @@ class Runner:
         self.session_settings: Any = None  # approval.Settings, or None
         self._markers: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._preview: Callable[[str, AbortSignal | None], Awaitable[None]] | None = None
-        self._on_shutdown: list[Callable[[], None]] = []
+        self._registries = registries
+        self._installation: FallbackInstallation[HandlerContext] | None = None
         # The four rounds of every call, kept ready: `(extension path, handler)` in calling order.
         self.on_tool_call: list[_Registered] = []
         self.on_tool_result: list[_Registered] = []
@@ -225,6 +258,33 @@ class Runner:
         self.on_tool_result = self.handlers(EventName.TOOL_RESULT)
         self.on_requested = self.handlers(EventName.APPROVAL_REQUESTED)
         self.on_resolved = self.handlers(EventName.APPROVAL_RESOLVED)
+
+    # -- file fallbacks (spec/fallback.md F-17 to F-20, F-37, F-38)
+
+    def initialise(self) -> None:
+        """Install the fallbacks that the extensions registered so far, in place of those of an earlier time."""
+        if self._registries is None:
+            return
+        if self._installation is None:
+            from labsim.fallback.installation import FallbackInstallation
+
+            self._installation = FallbackInstallation(
+                self._registries, lambda path: HandlerContext(self, None, None), emit=self._note_fallback
+            )
+        self._installation.install(
+            extension.fallbacks for extension in self.extensions if extension._fallbacks is not None
+        )
+
+    def mutation_scope(self) -> AbstractContextManager[Any]:
+        """What an execution runs in, so that a denied write or delete of its own carries this session's id."""
+        if self._registries is None:
+            return _NO_SCOPE
+        from labsim.fallback.attribution import mutation_session
+
+        return mutation_session(self.session_id, self._registries)
+
+    def _note_fallback(self, event: Event) -> None:
+        self.stage.ledger.append(replace(event, at_ms=self.stage.now_ms))
 
     # -- markers (W-1 to W-4)
 
@@ -274,7 +334,8 @@ class Runner:
         forget = signal.listen(lambda: aborted.set_result(None))
         try:
             shown = self.stage.spawn(_as_coroutine(self._preview(tool_call_id, signal)))
-            if await first_of(self.stage, (aborted, shown)) == 0:
+            await first_of(self.stage, (aborted, shown))
+            if signal.aborted:  # also where both came at once
                 raise AbortError(PREVIEW_ABORTED)
             shown.result()
         finally:
@@ -368,23 +429,24 @@ class Runner:
         return kept
 
     async def shutdown(self) -> None:
-        """End the session: all shutdown handlers side by side, two seconds each, answers ignored (W-62, W-63)."""
+        """End the session: all shutdown handlers side by side, two seconds each, answers ignored (W-62).
+
+        The session's fallbacks leave the registries whatever the handlers did, also if nobody waits for them to
+        the end (W-63, F-20).
+        """
         running = [
             self.stage.spawn(
                 self._call_skipping(path, handler, None, EventName.SESSION_SHUTDOWN, SHUTDOWN_BUDGET_MS)
             )
             for path, handler in self.handlers(EventName.SESSION_SHUTDOWN)
         ]
-        for task in running:
-            await task
-        for dispose in self._on_shutdown:
-            dispose()
-        self._on_shutdown.clear()
-        self._preview = None
-
-    def at_shutdown(self, dispose: Callable[[], None]) -> None:
-        """Have `dispose` called when the session ends, even if a shutdown handler fails."""
-        self._on_shutdown.append(dispose)
+        try:
+            for task in running:
+                await task
+        finally:
+            if self._installation is not None:
+                self._installation.remove()
+            self._preview = None
 
     # -- one handler
 
@@ -416,17 +478,22 @@ class Runner:
 
     async def _call(self, handler: Handler, event: Any, budget_ms: int, signal: AbortSignal | None) -> Any:
         budget = Budget(self.stage, budget_ms)
-        aborted: Future[None] = Future(self.stage)
-        forget = signal.listen(lambda: aborted.set_result(None)) if signal is not None else None
+        own = AbortSignal(self.stage)
+        forget = own.follow(signal) if signal is not None else None
         try:
-            answer = handler(event, HandlerContext(self, budget, signal))
+            answer = handler(event, HandlerContext(self, budget, own))
             if not isinstance(answer, Awaitable):
-                return answer
+                return answer  # no time passes without waiting, so there was nothing to measure
+            budget.start()
             task = self.stage.spawn(_as_coroutine(answer))
-            winner = 0 if task.done else await first_of(self.stage, (aborted, budget.spent, task))
+            if not task.done:
+                aborted: Future[None] = Future(self.stage)
+                own.listen(lambda: aborted.set_result(None))
+                await first_of(self.stage, (aborted, budget.spent, task))
             if signal is not None and signal.aborted:
                 raise HandlerAborted
-            if not task.done and winner == 1:
+            if budget.spent.done:
+                own.trip()  # its dialogs close, and it can open no more of them
                 raise HandlerTookTooLong
             return task.result()
         finally:
@@ -492,9 +559,10 @@ def _budget(ms: object) -> int:
     """The active-work budget in ms; anything that is no positive number stands for the default (W-14)."""
     if isinstance(ms, bool) or not isinstance(ms, int | float) or not 0 < ms < float("inf"):
         return TOOL_CALL_BUDGET_MS
-    return int(ms)
+    return -int(-ms // 1)  # simulated time has no parts of a millisecond: 0.5 is over after 1
 
 
+_NO_SCOPE: Final[AbstractContextManager[Any]] = nullcontext()
 _WIRE_NAMES: Final = {"is_error": "isError"}
 
 

@@ -7,7 +7,6 @@ spec/wrapper.md section 2, in their order; the order is the lesson, so nothing h
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
@@ -78,22 +77,11 @@ class CallContext(Struct, kw_only=True):
 
 
 class ToolWrapper:
-    """A tool behind the approval gate of one runner.
+    """A tool behind the approval gate of one runner."""
 
-    `mutation_scope` names the session around each execution, for the file fallbacks (spec/fallback.md F-37);
-    it takes the runner's session id and returns a context manager.
-    """
-
-    def __init__(
-        self,
-        tool: Tool,
-        runner: Runner,
-        *,
-        mutation_scope: Callable[[str | None], AbstractContextManager[Any]] | None = None,
-    ) -> None:
+    def __init__(self, tool: Tool, runner: Runner) -> None:
         self.tool = tool
         self.runner = runner
-        self._mutation_scope = mutation_scope
 
     async def execute(
         self,
@@ -355,10 +343,9 @@ class ToolWrapper:
         `view` is the input as `tool_result` handlers see it (W-50).
         """
         runner = self.runner
-        scope = self._mutation_scope(runner.session_id) if self._mutation_scope is not None else nullcontext()
         raised: Exception | None = None
         result: ToolResult | None = None
-        with scope:
+        with runner.mutation_scope():
             try:
                 answer = self.tool.execute(
                     ToolCall(call_id=tool_call_id, input=effective, signal=signal, context=context)
