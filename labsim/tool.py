@@ -6,7 +6,7 @@ have inert executors (`inert`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
@@ -30,7 +30,15 @@ def visible_text(content: object) -> str:
         return ""
     if len(content) == 1 and type(content[0]) is TextContent:
         return content[0].text
-    return "\n".join(block.text for block in content if isinstance(block, TextContent))
+    return "\n".join(text for text in map(_text_of_block, content) if text is not None)
+
+
+def _text_of_block(block: object) -> str | None:
+    if isinstance(block, TextContent):
+        return block.text
+    if isinstance(block, Mapping) and block.get("type") == "text" and isinstance(block.get("text"), str):
+        return str(block["text"])  # as a case writes it
+    return None
 
 
 class ToolResult(Struct, kw_only=True):
