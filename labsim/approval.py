@@ -96,8 +96,11 @@ def normalise_policy(value: object) -> Policy | None:
 
 
 def policy_map(setting: object) -> Mapping[str, Any]:
-    """`tools.approval` as a map; anything that is not a map acts as an empty one (A-10)."""
-    return setting if type(setting) is dict or isinstance(setting, Mapping) else {}
+    """`tools.approval` as a map; anything that is not a map acts as an empty one (A-10).
+
+    A copy, so that what somebody enters there during a call comes too late for it (W step 2).
+    """
+    return dict(setting) if isinstance(setting, Mapping) else {}
 
 
 def covers(mode: object, tier: Tier) -> bool:
@@ -111,6 +114,11 @@ def covers(mode: object, tier: Tier) -> bool:
 def configured_mode(mode: object) -> ApprovalMode:
     """The mode that a settings value stands for. A missing or misspelt one opens everything (A-18, A-19)."""
     return _MODES.get(mode, ApprovalMode.YOLO) if isinstance(mode, str) else ApprovalMode.YOLO
+
+
+def is_misspelt(mode: object) -> bool:
+    """Whether a mode is configured that is none, so that everything is approved silently (A-19)."""
+    return mode is not UNSET and not (isinstance(mode, str) and mode in _MODES)
 
 
 def user_policy(

@@ -147,6 +147,14 @@ class MarkerConsumed(Event, frozen=True, kw_only=True, gc=False, tag="marker_con
     tool_call_id: str
 
 
+class ModeMisspelt(Event, frozen=True, kw_only=True, gc=False, tag="mode_misspelt"):
+    """The configured mode is none, so the call is judged in yolo: a typing mistake opens everything (A-19)."""
+
+    tool_name: str
+    tool_call_id: str
+    configured: Any
+
+
 class PolicyResolved(Event, frozen=True, kw_only=True, gc=False, tag="policy_resolved"):
     """Resolution ran, on the original input (step 3) or on the effective one (step 5), and this came out."""
 
@@ -227,6 +235,7 @@ class CallThrew(Event, frozen=True, kw_only=True, gc=False, tag="call_threw"):
 DeskEvent: TypeAlias = (
     CallStarted
     | MarkerConsumed
+    | ModeMisspelt
     | PolicyResolved
     | HandlerAnswered
     | PromptDecided

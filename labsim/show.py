@@ -22,6 +22,7 @@ from labsim.events import (
     HandlerAnswered,
     LateReply,
     MarkerConsumed,
+    ModeMisspelt,
     PolicyResolved,
     PreviewWait,
     PromptDecided,
@@ -78,6 +79,8 @@ def _describe(event: Struct) -> str:
             return f"{event.tool_name} is called with {stringify(event.input)}"
         case MarkerConsumed():
             return "the loop had emitted tool_call already; the marker is used up"
+        case ModeMisspelt():
+            return f"{stringify(event.configured)} is no mode, so the call is judged in yolo"
         case PolicyResolved(resolution=found):
             text = f"{found.policy} on the {event.on} input, by {found.source} ({found.rule}), tier {found.tier}"
             if found.override:

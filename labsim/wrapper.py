@@ -16,6 +16,7 @@ from labsim.approval import (
     Resolution,
     Settings,
     approval_inputs,
+    is_misspelt,
     prompt_text,
     resolve,
 )
@@ -27,6 +28,7 @@ from labsim.events import (
     CallStarted,
     CallThrew,
     MarkerConsumed,
+    ModeMisspelt,
     PolicyResolved,
     PromptDecided,
     SafetyAcknowledged,
@@ -140,6 +142,16 @@ class ToolWrapper:
             mode, policies = approval_inputs(runner.session_settings, None)
         else:
             mode, policies = approval_inputs(context.settings, context.auto_approve)
+        read = runner.session_settings if context is None else context.settings
+        if read is not None and is_misspelt(read.mode) and (context is None or context.auto_approve is not True):
+            ledger.append(
+                ModeMisspelt(
+                    at_ms=clock.now_ms,
+                    tool_name=tool.name,
+                    tool_call_id=tool_call_id,
+                    configured=copy_json(read.mode),
+                )
+            )
         metadata = context.tool_call.provider_metadata if context is not None and context.tool_call else None
         computer = metadata is not None and metadata.get("type") == "computer"
         checks = pending_checks(metadata) if computer and metadata is not None else ()
