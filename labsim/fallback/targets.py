@@ -15,9 +15,8 @@ from labsim.fallback.layer import FileLayer
 
 
 def absolute_path(path: str, cwd: str) -> str:
-    """`path` against `cwd`, with `.`, `..` and doubled slashes taken out of the text alone (F-29)."""
-    # Two leading slashes survive `normpath`; the host knows no such root.
-    return "/" + posixpath.normpath(posixpath.join(cwd, path)).lstrip("/")
+    """`path` against `cwd`, with `.` and `..` taken out of the text alone, links or not (F-29)."""
+    return posixpath.normpath(posixpath.join(cwd, path))
 
 
 def resolve_target(path: str, *, follow_last: bool, files: FileLayer) -> str | None:
@@ -34,15 +33,16 @@ def resolve_target(path: str, *, follow_last: bool, files: FileLayer) -> str | N
         if not _proven_no_link(place, files):
             return None  # F-30: a dangling link, or nobody can tell
     names = [posixpath.basename(place)]
-    while (place := posixpath.dirname(place)) != "/":
-        real = _real_path(place, files)
+    parent = posixpath.dirname(place)
+    while True:
+        real = _real_path(parent, files)
         if real is not None:
             return posixpath.join(real, *names)
-        if not _proven_no_link(place, files):
-            return None  # F-31
-        names.insert(0, posixpath.basename(place))
-    real = _real_path(place, files)
-    return None if real is None else posixpath.join(real, *names)  # None: F-32, not even the root
+        above = posixpath.dirname(parent)
+        if above == parent or not _proven_no_link(parent, files):
+            return None  # F-32: not even the root; F-31: a link, or nobody can tell
+        names.insert(0, posixpath.basename(parent))
+        parent = above
 
 
 def _real_path(path: str, files: FileLayer) -> str | None:
