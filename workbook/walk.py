@@ -1,0 +1,222 @@
+"""The steps of one call, walked on its real ledger: what each step is for, and which events show that it was taken.
+
+Above `played` and `captioned`, beside `tables`. The steps are those of spec/wrapper.md section 2, in ten parts. The
+ledger does not say which step an event belongs to, so this module reads it as a person would: in order, never going
+back, and a refusal belongs to the step that could not be completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Final
+
+from msgspec import Struct
+
+from labsim.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    CallReturned,
+    CallStarted,
+    CallThrew,
+    Execute,
+    ExtensionError,
+    HandlerAnswered,
+    MarkerConsumed,
+    PolicyResolved,
+    PreviewWait,
+    PromptDecided,
+    QuestionAsked,
+    RpcSelect,
+    SafetyAcknowledged,
+    TierResolved,
+    ToolCallEvent,
+    ToolResultEvent,
+    UiSelect,
+)
+from labsim.extensions import CANCELLED, EventName
+from labsim.report import CallReport, Report
+from labsim.rpc.ledger import RpcEvent
+from labsim.show import describe_lines, kind_of
+from labsim.terms import Policy
+from workbook.captioned import TEXT, Look, Table
+from workbook.played import WAITING, NothingHappened, PlacedEvent, Played, calls_of, captioned, eventful, placed
+
+
+class Part(IntEnum):
+    """A part of the call, in order; the value counts the parts."""
+
+    PREPARE = 0
+    JUDGE_ORIGINAL = 1
+    HANDLERS = 2
+    JUDGE_EFFECTIVE = 3
+    DECIDE = 4
+    ANNOUNCE = 5
+    ASK = 6
+    SETTLE = 7
+    RUN = 8
+    HAND_BACK = 9
+
+
+#: The numbered steps that each part stands for, and what they do.
+PARTS: Final[dict[Part, tuple[str, str]]] = {
+    Part.PREPARE: (
+        "1-2",
+        "Use up the loop's note that tool_call went out already, if there is one; read mode and user policies, "
+        "once for the whole call.",
+    ),
+    Part.JUDGE_ORIGINAL: (
+        "3",
+        "Judge the input as it came. A deny ends the call here, before anybody hears of it.",
+    ),
+    Part.HANDLERS: (
+        "4",
+        "Let the tool_call handlers see the call, unless the loop did. One may block it, or return another input.",
+    ),
+    Part.JUDGE_EFFECTIVE: (
+        "5-7",
+        "Judge the input that would really run; report its tier to whoever dispatched the call. A deny ends it.",
+    ),
+    Part.DECIDE: (
+        "8-9",
+        "Decide whether a person must be asked; if so, wait until a scheduled call is on screen.",
+    ),
+    Part.ANNOUNCE: ("10", "Tell the lifecycle handlers that a decision is needed."),
+    Part.ASK: (
+        "11-13",
+        "Put the question to a person. Nobody there, or a dialog that breaks: the call is refused.",
+    ),
+    Part.SETTLE: ("14-15", "Tell what was decided. Anything but exactly Approve ends the call."),
+    Part.RUN: ("16", "Run the tool with the effective input: the only step with an effect."),
+    Part.HAND_BACK: (
+        "17",
+        "Show the result to the tool_result handlers, then return it or raise. Nothing here undoes the effect.",
+    ),
+}
+_FAILURES: Final = (["throw"], ["throwValue"], ["disconnect"])  # a choice of this shape is how a dialog broke
+NOTHING_TO_DO: Final = "nothing to do"
+NOT_REACHED: Final = "not reached"
+NOT_YET: Final = "not reached yet"
+
+
+def steps(played: Played, call: int | str = 1) -> Table:
+    """The parts of one call in order, each with the events of this ledger that belong to it.
+
+    Columns, all string: `step`, the numbers of the steps (`5-7`); `does`, what they are for; `happened`, one line
+    an event, as `number kind: what it says`, or `nothing to do`, `not reached`, `not reached yet`.
+    Raises: NotPlayed, NoSuchCall; NothingHappened, if the case makes no calls.
+    """
+    report = eventful(played)
+    if not report.calls:
+        raise NothingHappened(
+            report,
+            f"a {report.case.scenario} case makes no call, so there are no steps to walk",
+            "Try ledger(report).",
+        )
+    made = calls_of(report, call)[0]
+    events = placed(report, call)
+    parts = parts_of(events)
+    return Table(
+        {
+            "step": [numbers for numbers, _ in PARTS.values()],
+            "does": [text for _, text in PARTS.values()],
+            "happened": _happened(report, made, events, parts),
+        },
+        {"step": TEXT, "does": TEXT, "happened": TEXT},
+        Look(caption=captioned(f"The steps of {made.tool_call_id} in", report), header="step"),
+    )
+
+
+def parts_of(events: Sequence[PlacedEvent]) -> list[Part]:
+    """The part that each event of one call belongs to, in the same order; never a smaller one after a larger."""
+    walk = _Walk()
+    return [walk.take(one.event) for one in events]
+
+
+class _Walk:
+    """Where one call is; `take` moves it on by one event."""
+
+    def __init__(self) -> None:
+        self.at = Part.PREPARE
+        self._asked = False  # a dialog of the gate's own has been put
+        self._broke = False  # and did not end with an answer
+        self._stops = Part.JUDGE_ORIGINAL  # the part that a refusal would belong to now
+
+    def take(self, event: Struct) -> Part:
+        self.at = max(self.at, self._part(event))
+        return self.at
+
+    def _part(self, event: Struct) -> Part:
+        match event:
+            case CallStarted() | MarkerConsumed():
+                return Part.PREPARE
+            case PolicyResolved(on="original", resolution=found):
+                self._stops = Part.JUDGE_ORIGINAL if found.policy is Policy.DENY else Part.HANDLERS
+                return Part.JUDGE_ORIGINAL
+            case ToolCallEvent():
+                # From here the next thing that can fail without a word of its own is the second judgement.
+                self._stops = Part.JUDGE_EFFECTIVE
+                return Part.HANDLERS
+            case HandlerAnswered(answer=answer):
+                self._stops = Part.HANDLERS if answer == "blocks" else Part.JUDGE_EFFECTIVE
+                return Part.HANDLERS
+            case PolicyResolved() | TierResolved():
+                self._stops = Part.JUDGE_EFFECTIVE
+                return Part.JUDGE_EFFECTIVE
+            case PromptDecided() | PreviewWait():
+                self._stops = Part.ASK
+                return Part.DECIDE
+            case ApprovalRequested():
+                return Part.ANNOUNCE
+            case QuestionAsked():
+                # Before the decision (step 8) it can only be a handler that asks, as a part of step 4.
+                self._asked = self.at >= Part.DECIDE
+                return Part.ASK if self._asked else Part.HANDLERS
+            case UiSelect(choice=choice) | RpcSelect(choice=choice) if self._asked:
+                self._broke = isinstance(choice, dict) and list(choice) in _FAILURES
+                self._stops = Part.ASK if self._broke else Part.SETTLE
+                return Part.ASK
+            case ApprovalResolved():
+                # Told from within steps 11 and 13 where nobody could be asked, or the dialog broke.
+                return Part.SETTLE if self._asked and not self._broke else Part.ASK
+            case SafetyAcknowledged():
+                return Part.SETTLE
+            case Execute():
+                return Part.RUN
+            case ToolResultEvent() | CallReturned():
+                return Part.HAND_BACK
+            case ExtensionError(on=on):
+                return self._listener_failed(on)
+            case CallThrew():
+                return self._threw(event)
+        if isinstance(event, RpcEvent):
+            return Part.ASK if self.at >= Part.DECIDE else Part.HANDLERS
+        return self.at  # a late reply, a file operation: a part of whatever is under way
+
+    def _listener_failed(self, on: str) -> Part:
+        if on == EventName.TOOL_CALL:
+            self._stops = Part.HANDLERS
+            return Part.HANDLERS
+        return Part.HAND_BACK if on == EventName.TOOL_RESULT else self.at
+
+    def _threw(self, event: CallThrew) -> Part:
+        if self.at >= Part.RUN:
+            return Part.HAND_BACK
+        if event.error == CANCELLED:
+            return Part.HANDLERS
+        if self.at is Part.DECIDE and event.error_name == "AbortError":
+            return Part.DECIDE  # given up while the call was not on screen yet
+        return self._stops
+
+
+def _happened(report: Report, made: CallReport, events: Sequence[PlacedEvent], parts: Sequence[Part]) -> list[str]:
+    lines: dict[Part, list[str]] = {part: [] for part in PARTS}
+    for one, part in zip(events, parts, strict=True):
+        says = describe_lines(one.event).replace("\n", "\n   ")  # so that the next event is seen to begin
+        lines[part].append(f"{one.number} {kind_of(one.event)}: {says}")
+    last = max(parts)
+    open_still = made.outcome is None
+    if open_still:
+        lines[last].append(WAITING)
+    beyond = NOT_YET if open_still else NOT_REACHED
+    return ["\n".join(lines[part]) or (NOTHING_TO_DO if part < last else beyond) for part in PARTS]
