@@ -68,6 +68,7 @@ class ResultHandlerSpec(_Part, frozen=True, kw_only=True):
     is_error: Any = UNSET
     throws: str | UnsetType = UNSET
     ext: str = "desk"
+    tool: str | UnsetType = UNSET
 
 
 class SessionSettings(_Part, frozen=True, kw_only=True):
@@ -115,6 +116,35 @@ class CallGiven(_Part, frozen=True, kw_only=True):
 
 class WrapperGiven(CallGiven, frozen=True, kw_only=True):
     """One call, or several alike, through the tool wrapper."""
+
+
+class StagedSpec(_Part, frozen=True, kw_only=True):
+    """A preview that waits for `xd://resolve` or `xd://reject`. `fails` is what applying it says."""
+
+    label: str
+    fails: str | UnsetType = UNSET
+
+
+class DispatchGiven(CallGiven, frozen=True, kw_only=True):
+    """One write, or several alike, to an `xd://` address or another path.
+
+    `content` is raw text in place of the JSON of `args`. `schema` is the device's: the seed's own if it is not
+    given, `"open"` for one without limits, or a JSON Schema. `staged`, `plan_mode` and `auto_qa` are for the
+    addresses that are no tools.
+    """
+
+    path: str = "xd://seed_slot"
+    content: str | UnsetType = UNSET
+    schema: Literal["open"] | dict[str, Any] | UnsetType = UNSET
+    mounted: bool = True
+    active: bool = False
+    no_xdev: bool = False
+    device_only: bool = False
+    decorate: bool = False
+    staged: StagedSpec | UnsetType = UNSET
+    plan_mode: bool = False
+    auto_qa: bool = False
+    tool: str = "seed_slot"
 
 
 class ResolveGiven(_Part, frozen=True, kw_only=True):
@@ -225,6 +255,11 @@ class WrapperCase(_Case, frozen=True, kw_only=True, tag="wrapper"):
     scenario: ClassVar[str] = "wrapper"
 
 
+class DispatchCase(_Case, frozen=True, kw_only=True, tag="dispatch"):
+    given: DispatchGiven
+    scenario: ClassVar[str] = "dispatch"
+
+
 class ResolveCase(_Case, frozen=True, kw_only=True, tag="resolve"):
     given: ResolveGiven
     scenario: ClassVar[str] = "resolve"
@@ -250,7 +285,7 @@ class RpcCase(_Case, frozen=True, kw_only=True, tag="rpc"):
     scenario: ClassVar[str] = "rpc"
 
 
-Case: TypeAlias = WrapperCase | ResolveCase | ContextCase | ClassifyCase | FallbackCase | RpcCase
+Case: TypeAlias = WrapperCase | DispatchCase | ResolveCase | ContextCase | ClassifyCase | FallbackCase | RpcCase
 CASE_CLASSES: Final[dict[str, type[Any]]] = {kind.scenario: kind for kind in get_args(Case)}
 
 
@@ -333,8 +368,10 @@ def recorded_case(row: RecordedCase, place: str) -> Case:
     if kind is None:
         raise CaseError(f"{place}.scenario", f"{row.scenario!r} is not a scenario of this engine", _SCENARIOS)
     case: Case = _convert({"id": row.id, "scenario": row.scenario, "given": row.given}, kind, place, row.given)
-    if isinstance(case, WrapperCase):
+    if isinstance(case, WrapperCase | DispatchCase):
         _check_labels(case.given, place)
+    if isinstance(case, DispatchCase):
+        _check_schema(case.given, place)
     return case
 
 
@@ -455,10 +492,13 @@ def _check_case(case: Case, place: str) -> None:
         raise CaseError(f"{place}.id", "the id is blank", "Give the case an id.")
     given = case.given
     odd = _Odd(case, place)
-    if isinstance(given, WrapperGiven):
+    if isinstance(given, CallGiven):
         _check_labels(given, place)
         _check_call(given, place, odd)
-    if isinstance(given, WrapperGiven | ResolveGiven | ContextGiven):
+    if isinstance(given, DispatchGiven):
+        _check_schema(given, place)
+        _check_write(given, place, odd)
+    if isinstance(given, CallGiven | ResolveGiven | ContextGiven):
         odd.check("given.mode", given.mode, tuple(ApprovalMode))
         odd.policies("given.userPolicies", given.user_policies)
         if not isinstance(given, ContextGiven):
@@ -588,6 +628,29 @@ def _check_call(given: CallGiven, place: str, odd: _Odd) -> None:
             "there is no UI, so nobody can choose",
             'Remove "choices", or remove "ui": false.',
         )
+
+
+def _check_schema(given: DispatchGiven, place: str) -> None:
+    """A device whose schema is itself wrong cannot be built, so there is nothing to play."""
+    if not isinstance(given.schema, dict):
+        return
+    from labsim.dispatch.schema import SchemaError, check_schema
+
+    try:
+        check_schema(given.schema)
+    except SchemaError as error:
+        where = f".{error.path}" if error.path else ""
+        raise CaseError(f"{place}.given.schema{where}", error.found, error.remedy) from None
+
+
+def _check_write(given: DispatchGiven, place: str, odd: _Odd) -> None:
+    if (given.args is UNSET) == (given.content is UNSET):
+        found = "nothing is written" if given.args is UNSET else "both args and content are given"
+        raise CaseError(
+            f"{place}.given", found, 'Use "args" for what is written as JSON, or "content" for text as it is.'
+        )
+    if any(ord(character) < 32 or ord(character) == 127 for character in given.path):
+        odd.refuse("given.path", given.path, "Write a path without control characters")
 
 
 def _is_failure(choice: object) -> bool:

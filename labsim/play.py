@@ -12,7 +12,16 @@ from typing import Any, Protocol
 
 import msgspec
 
-from labsim.case import Case, ClassifyCase, ContextCase, FallbackCase, ResolveCase, RpcCase, WrapperCase
+from labsim.case import (
+    Case,
+    ClassifyCase,
+    ContextCase,
+    DispatchCase,
+    FallbackCase,
+    ResolveCase,
+    RpcCase,
+    WrapperCase,
+)
 from labsim.errors import HostError
 from labsim.events import Ledger
 from labsim.report import CallReport, Report
@@ -116,9 +125,13 @@ def run(case: Case) -> Report:
 def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
     # Imported where used: a cold `labsim case` should pay for one scenario only.
     if isinstance(case, WrapperCase):
-        from labsim.scenario_call import CallsUnderWay
+        from labsim.scenario_call import CallsUnderWay, set_up
 
-        return CallsUnderWay(case, stage, _ui(case, stage, live=live))
+        return CallsUnderWay(case, stage, set_up(case.given, stage, _ui(case, stage, live=live)))
+    if isinstance(case, DispatchCase):
+        from labsim.scenario_dispatch import DispatchesUnderWay
+
+        return DispatchesUnderWay(case, stage, _ui(case, stage, live=live))
     if isinstance(case, ResolveCase | ContextCase):
         from labsim.scenario_resolve import Resolving
 
@@ -129,7 +142,7 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
     return HostScenario(case, stage)
 
 
-def _ui(case: WrapperCase, stage: Stage, *, live: bool) -> UI:
+def _ui(case: WrapperCase | DispatchCase, stage: Stage, *, live: bool) -> UI:
     from labsim.scripted import answers
 
     given = case.given

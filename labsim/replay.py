@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.case import RecordedCase, WrapperCase, recorded_case
+from labsim.case import DispatchCase, RecordedCase, WrapperCase, recorded_case
 from labsim.errors import ReplayError
 from labsim.events import as_mapping, is_heard
 from labsim.hostvalues import same
@@ -145,12 +145,27 @@ def parse_declared(data: bytes, name: str) -> dict[str, Declared]:
 def as_recorded(report: Report) -> dict[str, Any]:
     """A report in the shape of the recorded answers (section "Observed" of their README)."""
     observed = dict(report.observed)
-    if not isinstance(report.case, WrapperCase):
+    if not isinstance(report.case, WrapperCase | DispatchCase):
         for field in ("policy", "source", "rule"):  # ours: teaching cases may claim them
             observed.pop(field, None)
         return observed
     observed["calls"] = [_call(report, call) for call in report.calls]
+    if isinstance(report.case, DispatchCase):
+        for call in observed["calls"]:
+            _apart(call)
     return observed
+
+
+def _apart(call: dict[str, Any]) -> None:
+    """The dispatch record beside the result, where the recordings have it, instead of in its details."""
+    details = call.get("result", {}).get("details")
+    if isinstance(details, dict) and "xdev" in details:
+        call["xdev"] = details["xdev"]
+        rest = {key: value for key, value in details.items() if key != "xdev"}
+        if rest:
+            call["result"]["details"] = rest
+        else:
+            del call["result"]["details"]
 
 
 def _call(report: Report, call: CallReport) -> dict[str, Any]:
@@ -240,7 +255,9 @@ _RULES_OF_FIELD: Final[dict[str, tuple[str, ...]]] = {
     "providerSafetyApproved": ("W-45",),
     "result": ("W-52", "W-53", "W-54", "W-55"),
     "resolved": ("R1 to R9", "A-23", "A-26", "A-29"),
-    "tier": ("A-1", "A-2", "A-4"),
+    "tier": ("A-1", "A-2", "A-4", "D-20"),
+    "xdev": ("D-19", "D-20", "D-21", "D-50"),
+    "filesWritten": ("D-5", "G9"),
     "denyError": ("A-30", "A-31", "A-32", "A-33"),
     "required": ("A-34",),
     "prompt": ("A-35", "A-36", "A-37", "A-38"),

@@ -1,18 +1,18 @@
 """The `wrapper` scenario: a case's calls through the tool wrapper, on a stage.
 
-Above `wrapper`, `scripted` and `inert`; below `play`. Builds the small world that a case describes, makes its calls
-one after another, and counts what the ledger shows.
+Above `wrapper`, `scripted` and `inert`; below `scenario_dispatch` and `play`. Builds the small world that a case
+describes, makes its calls one after another, and counts what the ledger shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
 from labsim.approval import Settings
-from labsim.case import CallGiven, WrapperCase
+from labsim.case import CallGiven, DispatchCase, WrapperCase
 from labsim.errors import HostError
 from labsim.events import Execute, PreviewWait, QuestionAsked, TierResolved, ToolCallEvent
 from labsim.extensions import Runner
@@ -36,26 +36,27 @@ WIRE_NAME: Final = "seed_wire"
 
 
 class CallSetUp(Struct, frozen=True, kw_only=True):
-    """What the calls of one case share."""
+    """What the calls of one case share. `params` makes the arguments of one call, anew each time."""
 
     given: CallGiven
     stage: Stage
     runner: Runner
     wrapper: ToolWrapper
     executor: InertExecutor
+    params: Callable[[], Any]
     contexts: list[CallContext]  # one for each call made so far
 
 
 class CallsUnderWay:
     """The calls of one case, as far as they got. `play` runs them; the rest reads what they showed."""
 
-    def __init__(self, case: WrapperCase, stage: Stage, ui: UI) -> None:
+    def __init__(self, case: WrapperCase | DispatchCase, stage: Stage, made: CallSetUp) -> None:
         self.case = case
         self.stage = stage
         self.finished = False
         self._calls: list[CallReport] = []
         self._open: tuple[str, int] | None = None
-        self._set_up = set_up(case.given, stage, ui)
+        self._set_up = made
 
     async def play(self) -> None:
         """All calls, one after another; a refused one does not keep the next from being made (W-78)."""
@@ -117,25 +118,44 @@ class CallsUnderWay:
 
 def set_up(given: CallGiven, stage: Stage, ui: UI) -> CallSetUp:
     """The runner, its extensions and the wrapped tool that a case describes."""
-    executor = InertExecutor(stage, given.tool, None if given.executor is UNSET else given.executor)
+    executor = inert_executor(given, stage)
+    runner = case_runner(given, stage, ui)
+    tool = inert_tool(given.tool, given.approval, executor, details=given.details, legacy_name=given.legacy_name)
+    if given.preview is not UNSET:
+        tool = _with_wire_name(tool)
+    return CallSetUp(
+        given=given,
+        stage=stage,
+        runner=runner,
+        wrapper=ToolWrapper(tool, runner),
+        executor=executor,
+        params=lambda: UNSET if given.args is UNSET else copy_json(given.args),
+        contexts=[],
+    )
+
+
+def inert_executor(given: CallGiven, stage: Stage) -> InertExecutor:
+    """The executor that the case describes; it counts its entries and has no effect."""
+    return InertExecutor(stage, given.tool, None if given.executor is UNSET else given.executor)
+
+
+def case_runner(given: CallGiven, stage: Stage, ui: UI, *, inner_tool: str | None = None) -> Runner:
+    """The runner with the case's extensions, settings and preview. `inner_tool`: as for `scripted.extensions`."""
     runner = Runner(
         stage,
-        [recorder(stage.ledger, given), *extensions(given)],
+        [recorder(stage.ledger, given), *extensions(given, inner_tool=inner_tool)],
         ui=ui,
         tool_call_budget_ms=given.tool_call_timeout_ms,
     )
     if given.session_settings is not UNSET:
         runner.session_settings = Settings(given.session_settings.mode, given.session_settings.user_policies)
-    tool = inert_tool(given.tool, given.approval, executor, details=given.details, legacy_name=given.legacy_name)
     if given.preview is not UNSET:
-        tool = _with_wire_name(tool)
 
         async def shown(tool_call_id: str, signal: AbortSignal | None) -> None:
             stage.ledger.append(PreviewWait(at_ms=stage.now_ms, tool_call_id=tool_call_id))
 
         runner.install_preview_waiter(shown)
-    wrapper = ToolWrapper(tool, runner)
-    return CallSetUp(given=given, stage=stage, runner=runner, wrapper=wrapper, executor=executor, contexts=[])
+    return runner
 
 
 async def one_call(made: CallSetUp, tool_call_id: str, number: int) -> ToolResult:
@@ -150,8 +170,7 @@ async def one_call(made: CallSetUp, tool_call_id: str, number: int) -> ToolResul
     context = call_context(given, made.stage, tool_call_id, made.wrapper.tool.name)
     if context is not None:
         made.contexts.append(context)
-    params = UNSET if given.args is UNSET else copy_json(given.args)
-    return await made.wrapper.execute(tool_call_id, params, signal=signal, context=context)
+    return await made.wrapper.execute(tool_call_id, made.params(), signal=signal, context=context)
 
 
 def mark_loop_emission(runner: Runner, marked: Any, tool_call_id: str, number: int, tool_name: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from labsim.case import CallGiven, HandlerSpec, ResultHandlerSpec
 from labsim.errors import HostError, ThrownValue
@@ -92,11 +92,18 @@ def extensions(given: CallGiven, *, inner_tool: str | None = None) -> list[Exten
     if given.revise is not UNSET:
         specs.insert(0, HandlerSpec(revise=given.revise))
     for spec in specs:
-        tool = inner_tool if spec.tool is UNSET else (None if spec.tool == "*" else spec.tool)
+        tool = _meant(spec.tool, inner_tool)
         of(spec.ext).on(EventName.TOOL_CALL, _ToolCallHandler(spec, tool))
     for result_spec in given.result_handlers:
-        of(result_spec.ext).on(EventName.TOOL_RESULT, _ToolResultHandler(result_spec))
+        tool = _meant(result_spec.tool, inner_tool)
+        of(result_spec.ext).on(EventName.TOOL_RESULT, _ToolResultHandler(result_spec, tool))
     return list(made.values())
+
+
+def _meant(named: str | UnsetType, inner_tool: str | None) -> str | None:
+    if named is UNSET:
+        return inner_tool
+    return None if named == "*" else named
 
 
 class _ToolCallHandler:
@@ -149,11 +156,14 @@ class _ToolCallHandler:
 class _ToolResultHandler:
     """One scripted `tool_result` handler."""
 
-    def __init__(self, spec: ResultHandlerSpec) -> None:
+    def __init__(self, spec: ResultHandlerSpec, tool: str | None) -> None:
         self._spec = spec
+        self._tool = tool
 
     def __call__(self, event: ToolResultInput, context: HandlerContext) -> Mapping[str, Any] | None:
         spec = self._spec
+        if self._tool is not None and event.tool_name != self._tool:
+            return None
         if spec.throws is not UNSET:
             raise HostError(spec.throws)
         answer: dict[str, Any] = {}

@@ -37,6 +37,7 @@ from labsim.events import (
     as_mapping,
 )
 from labsim.hostvalues import stringify
+from labsim.lanes import Lane, in_lanes
 from labsim.report import Report
 
 
@@ -160,6 +161,10 @@ def _of_a_package(event: Struct) -> str:
             return _of_rpc(event)
         case "labsim.fallback.events":
             return _of_fallback(event)
+        case "labsim.loop_events":
+            return _of_loop(event)
+        case "labsim.dispatch.events":
+            return _of_dispatch(event)
     return ""
 
 
@@ -226,6 +231,74 @@ def _of_fallback(event: Struct) -> str:
     return ""
 
 
+def _of_dispatch(event: Struct) -> str:
+    from labsim.dispatch import events as xdev
+
+    match event:
+        case xdev.GateDeclared():
+            key = f"key {event.policy_key}" if event.policy_key is not None else "no key"
+            return f"{event.tool_name} declares tier {event.tier}, {key} ({event.rule})"
+        case xdev.AddressRead():
+            named = f" {event.device}" if event.device is not None else ""
+            return f"the path is read as: {event.target}{named} ({stringify(event.path)})"
+        case xdev.DeviceSought():
+            ways = " and ".join(
+                word for word, holds in (("mounted", event.mounted), ("active", event.active)) if holds
+            )
+            found = "found" if event.found else "not found"
+            return f"{event.device} is {found}: {ways or 'neither mounted nor active'}"
+        case xdev.DocsReturned():
+            return f"the content asks for help: the docs of {event.device} are the answer, and it is not called"
+        case xdev.ContentRead():
+            mended = f"; mended: {', '.join(event.repairs)}" if event.repairs else ""
+            return f"the content holds arguments for {event.device}: {stringify(event.args)}{mended}"
+        case xdev.ContentRefused():
+            return f"the content is refused ({event.rule}), and {event.device} is not called: {event.problem}"
+        case xdev.PassedOn():
+            marked = "marked as approved outside" if event.marked else "without a mark, for want of a context"
+            return f"passed on to the gate of {event.device}, {marked}; tier {event.tier or 'unknown'}"
+        case xdev.InnerTierReported():
+            return f"the gate of {event.device} reports tier {event.tier} to the dispatch"
+        case xdev.DispatchEnded():
+            tier = f", tier {event.tier}" if event.tier is not None else ""
+            return f"the dispatch to {event.device} ends: {event.ending}{tier}"
+        case xdev.StagedSought():
+            return f"{event.device}: {'nothing' if event.label is None else event.label} is pending"
+        case xdev.ReportKept():
+            if event.report is None:
+                return "reports are off: nothing is kept"
+            what = f"a report on {event.tool}: {event.report}"
+            return f"kept {what}" if event.kept else f"could not keep {what}"
+        case xdev.FileWritten():
+            return (
+                f"an ordinary file {stringify(event.path)} of {event.characters} characters is written, in memory"
+            )
+    return ""
+
+
+def _of_loop(event: Struct) -> str:
+    from labsim import loop_events as loop
+
+    match event:
+        case loop.ArgumentsChecked(of=source, problem=problem):
+            given = "the model's arguments" if source is loop.Checked.MODEL else "the replacement"
+            if problem is not UNSET:
+                return f"the schema refuses {given}: {problem}"
+            return f"the schema takes {given} as {stringify(event.input)}"
+        case loop.MarkerSet():
+            return "the loop emits tool_call itself, and leaves a marker for the wrapper"
+        case loop.HookEnded(outcome=outcome, reason=reason):
+            return f"the hook is over: {outcome}" + ("" if reason is UNSET else f", {reason}")
+        case loop.MessageRevised():
+            return f"the model's message now says {stringify(event.args)}"
+        case loop.ToolExecutionStart():
+            return f"the turn of {event.tool_name} comes, with {stringify(event.args)}"
+        case loop.LoopResulted():
+            told = "an error" if event.is_error else "a result"
+            return f"the model is given {told} ({event.ending}): {event.content}"
+    return ""
+
+
 def _failure(denied: bool, code: str | None) -> str:
     """What kind of failure it was, for the end of a sentence."""
     parts = [part for part in (code, "a permission denial" if denied else "no permission denial") if part]
@@ -233,13 +306,19 @@ def _failure(denied: bool, code: str | None) -> str:
 
 
 def ledger_lines(report: Report) -> Iterator[str]:
-    """The ledger, one event a line: number, simulated ms, kind, what it says; calls are set apart."""
-    width = max((len(kind_of(event)) for event in report.ledger), default=0)
+    """The ledger, one event a line: number, simulated ms, kind, what it says; calls are set apart.
+
+    What happens behind the second gate of a dispatch is indented.
+    """
+    kinds = [
+        f"{'  ' if placed.lane is Lane.INNER else ''}{kind_of(placed.event)}" for placed in in_lanes(report.ledger)
+    ]
+    width = max(map(len, kinds), default=0)
     starts = {call.start: call.tool_call_id for call in report.calls}
-    for number, event in enumerate(report.ledger):
+    for number, (event, kind) in enumerate(zip(report.ledger, kinds, strict=True)):
         if number in starts:
             yield starts[number]
-        yield f"  {number + 1:>3}  {getattr(event, 'at_ms', 0):>5} ms  {kind_of(event):<{width}}  {describe(event)}"
+        yield f"  {number + 1:>3}  {getattr(event, 'at_ms', 0):>5} ms  {kind:<{width}}  {describe(event)}"
 
 
 def case_lines(report: Report) -> Iterator[str]:

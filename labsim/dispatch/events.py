@@ -1,0 +1,154 @@
+"""What happened on the way through a dispatch: remarks on the steps that the real program takes silently.
+
+Above `labsim.events`, below everything in this package that emits. All are desk events: they explain, and are never
+compared with the real program. Each carries the call id, which both gates share.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from labsim.events import Event
+from labsim.terms import Tier
+
+
+class Target(StrEnum):
+    """What the router takes a path for."""
+
+    DEVICE = "device"
+    SPECIAL = "special device"
+    ROOT = "root"
+    INVALID = "invalid address"
+    NEAR_MISS = "near miss"
+    INTERNAL = "internal address"
+    FILE = "ordinary file"
+
+
+class Ending(StrEnum):
+    """How a dispatch ended."""
+
+    RESULT = "result"
+    ERROR_RESULT = "error result"
+    DOCS = "docs"
+    RAISED = "raised"
+
+
+class GateDeclared(Event, frozen=True, kw_only=True, gc=False, tag="gate_declared"):
+    """What `write` declared for a call, and the row that said so (G1 to G11). Resolution follows."""
+
+    tool_name: str
+    rule: str
+    tier: Tier
+    policy_key: str | None = None  # None: no key, so only the policy of `write` itself applies (D-9)
+
+
+class AddressRead(Event, frozen=True, kw_only=True, gc=False, tag="address_read"):
+    """The router read the path. `device` is its name as written, None where it names no device."""
+
+    tool_call_id: str
+    path: str
+    target: Target
+    device: str | None = None
+
+
+class DeviceSought(Event, frozen=True, kw_only=True, gc=False, tag="device_sought"):
+    """A name was looked up among the session's tools (D-17)."""
+
+    tool_call_id: str
+    device: str
+    found: bool
+    mounted: bool
+    active: bool
+
+
+class DocsReturned(Event, frozen=True, kw_only=True, gc=False, tag="docs_returned"):
+    """The content asked for help: the docs are the answer, and the inner gate is not reached (D-18)."""
+
+    tool_call_id: str
+    device: str
+
+
+class ContentRead(Event, frozen=True, kw_only=True, gc=False, tag="content_read"):
+    """The content is arguments for the device. `repairs` says what validation mended, in order."""
+
+    tool_call_id: str
+    device: str
+    args: Any
+    repairs: tuple[str, ...] = ()
+
+
+class ContentRefused(Event, frozen=True, kw_only=True, gc=False, tag="content_refused"):
+    """The content is no arguments for the device, by this row of section 5; nothing is executed."""
+
+    tool_call_id: str
+    device: str
+    rule: str
+    problem: str
+
+
+class PassedOn(Event, frozen=True, kw_only=True, gc=False, tag="passed_on"):
+    """The call goes on to the device's own gate. `marked`: as approved by the outer gate already (D-16)."""
+
+    tool_call_id: str
+    device: str
+    tier: Tier | None  # None: the device's own rule failed, so no tier is recorded
+    marked: bool  # False: there is no context to carry the mark, so the inner gate asks for itself
+
+
+class InnerTierReported(Event, frozen=True, kw_only=True, gc=False, tag="inner_tier_reported"):
+    """The inner gate reported the tier of what would really run; the record has this one now (D-20)."""
+
+    tool_call_id: str
+    device: str
+    tier: Tier
+
+
+class DispatchEnded(Event, frozen=True, kw_only=True, gc=False, tag="dispatch_ended"):
+    """A dispatch is over, and `write` returns, or raises, what it gave."""
+
+    tool_call_id: str
+    device: str
+    ending: Ending
+    tier: Tier | None = None
+
+
+class StagedSought(Event, frozen=True, kw_only=True, gc=False, tag="staged_sought"):
+    """A resolution device looked for what is staged; `label` is None where nothing is pending (section 7)."""
+
+    tool_call_id: str
+    device: str
+    label: str | None
+
+
+class ReportKept(Event, frozen=True, kw_only=True, gc=False, tag="report_kept"):
+    """`report_issue` was written to. `kept` false: reports are off, or the list failed; nobody is told (D-49)."""
+
+    tool_call_id: str
+    kept: bool
+    tool: str | None = None
+    report: str | None = None
+
+
+class FileWritten(Event, frozen=True, kw_only=True, gc=False, tag="file_written"):
+    """The path named an ordinary file, and one was written, in memory: `path` as the listing shows it."""
+
+    tool_call_id: str
+    path: str
+    characters: int
+
+
+DispatchEvent: TypeAlias = (
+    GateDeclared
+    | AddressRead
+    | DeviceSought
+    | DocsReturned
+    | ContentRead
+    | ContentRefused
+    | PassedOn
+    | InnerTierReported
+    | DispatchEnded
+    | StagedSought
+    | ReportKept
+    | FileWritten
+)
