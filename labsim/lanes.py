@@ -1,8 +1,8 @@
 """The two lanes of a dispatch, read off the ledger alone: the gate of `write`, and the gate of the device.
 
-Above `events`, below `show` and whoever draws. Both gates work under one call id, so it is the brackets of `execute`
-that tell them apart: what happens between a call's start and its end belongs to it, unless a call inside has started
-and not ended.
+Above `events`, below `show` and whoever draws. Both gates work under one call id, so it is the brackets of
+`execute` that tell them apart: what happens between a call's start and its end belongs to it, unless a call inside
+has started and not ended.
 """
 
 from __future__ import annotations

@@ -91,9 +91,10 @@ class ToolWrapper:
         params: Any,
         *,
         signal: AbortSignal | None = None,
+        on_update: Callable[[ToolResult], None] | None = None,
         context: CallContext | None = None,
     ) -> ToolResult:
-        """Run one call through the gate.
+        """Run one call through the gate. `on_update` hears what the tool has to say before it is done.
 
         Returns: the tool's result, or what `tool_result` handlers made of it.
         Raises: HostError for every refusal (section 8 and 9 list them); the ledger has the story either way.
@@ -103,7 +104,7 @@ class ToolWrapper:
             CallStarted(at_ms=clock.now_ms, tool_name=name, tool_call_id=tool_call_id, input=copy_json(params))
         )
         try:
-            result = await self._steps(tool_call_id, params, signal, context)
+            result = await self._steps(tool_call_id, params, signal, on_update, context)
         except Exception as error:
             ledger.append(
                 CallThrew(
@@ -127,7 +128,12 @@ class ToolWrapper:
         return result
 
     async def _steps(
-        self, tool_call_id: str, params: Any, signal: AbortSignal | None, context: CallContext | None
+        self,
+        tool_call_id: str,
+        params: Any,
+        signal: AbortSignal | None,
+        on_update: Callable[[ToolResult], None] | None,
+        context: CallContext | None,
     ) -> ToolResult:
         tool, runner = self.tool, self.runner
         ledger, clock = runner.stage.ledger, runner.stage.clock
@@ -202,7 +208,7 @@ class ToolWrapper:
 
         # 16. and 17.
         view = _computer_view(metadata) if computer else effective
-        return await self._run(tool_call_id, effective, view, signal, context)
+        return await self._run(tool_call_id, effective, view, signal, on_update, context)
 
     def _resolve(
         self, tool_call_id: str, judged: Any, mode: ApprovalMode, policies: Mapping[str, Any], on: str
@@ -348,6 +354,7 @@ class ToolWrapper:
         effective: Any,
         view: Any,
         signal: AbortSignal | None,
+        on_update: Callable[[ToolResult], None] | None,
         context: CallContext | None,
     ) -> ToolResult:
         """Steps 16 and 17: the executor, then whatever the result handlers make of it (section 9).
@@ -360,7 +367,13 @@ class ToolWrapper:
         with runner.mutation_scope():
             try:
                 answer = self.tool.execute(
-                    ToolCall(call_id=tool_call_id, input=effective, signal=signal, context=context)
+                    ToolCall(
+                        call_id=tool_call_id,
+                        input=effective,
+                        signal=signal,
+                        on_update=on_update,
+                        context=context,
+                    )
                 )
                 result = answer if type(answer) is ToolResult else await _awaited(answer)
             except ThrownValue as thrown:

@@ -5,6 +5,7 @@ Above `devices` and `arguments`, below `write`. The numbered comments are the st
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import UNSET, Struct
@@ -144,9 +145,25 @@ async def _steps(
         events.PassedOn(at_ms=now, tool_call_id=call_id, device=name, tier=record.tier, marked=context is not None)
     )
     gated = state.gated(device)
-    result = await gated.execute(call_id, read.values, signal=call.signal, context=context)
+    result = await gated.execute(
+        call_id,
+        read.values,
+        signal=call.signal,
+        on_update=_forwarding(call.on_update, record) if call.on_update is not None else None,
+        context=context,
+    )
     record.inner = result.details
     return result
+
+
+def _forwarding(on_update: Callable[[ToolResult], None], record: DispatchRecord) -> Callable[[ToolResult], None]:
+    """What the device says before it is done goes on to the caller, under the record so far (D-58)."""
+
+    def forward(partial: ToolResult) -> None:
+        so_far = replace(record, inner=partial.details)
+        on_update(ToolResult(content=partial.content, details=so_far.as_details(), is_error=partial.is_error))
+
+    return forward
 
 
 def _tier(device: Device, args: dict[str, Any]) -> Tier | None:
