@@ -1,0 +1,96 @@
+"""The second of the two pieces: whoever decides about the calls that a gate puts up.
+
+Above `request` and `words`, below `run`, which calls it. An approver is called by the forwarder while the turn is
+blocked, one request at a time (A12); so it must answer, and must not wait for what happens after the run, for the
+sink, or for another turn of the same session (A11). One that cannot answer denies, and says why (A2). A policy of
+one's own:
+
+    class NothingLeavesTheMachine:
+        async def approve(self, request):
+            if judged(request.side_effect_level) is SideEffectLevel.EXTERNAL:
+                return ApprovalAnswer().because("nothing leaves this machine")
+            return ApprovalDecision.ALLOW
+
+It names no tool, so a tool that is connected tomorrow is covered already.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Protocol
+
+from msgspec import Struct
+
+from labsim.errors import StageError
+from labsim.gate import words
+from labsim.gate.levels import SideEffectLevel, judged
+from labsim.gate.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+from labsim.stage import Stage
+
+
+class Approver(Protocol):
+    """Answers one request at a time. A bare `ApprovalDecision` stands for an answer without a reason.
+
+    What it raises, and whatever else it gives back, is no consent: the call is denied and the ledger says so.
+    """
+
+    async def approve(self, request: ApprovalRequest) -> ApprovalAnswer | ApprovalDecision: ...
+
+
+class AllowAll(Struct, frozen=True):
+    """Approves everything; what a run gets that was given no approver (A1, D2)."""
+
+    async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:
+        return ApprovalAnswer(ApprovalDecision.ALLOW)
+
+
+class DenyAll(Struct, frozen=True):
+    """Refuses everything it is asked about (A1).
+
+    No firm refusal by itself: a remembered allow answers ahead of any approver. A run that must refuse installs
+    `DenyAllGate` beside it (G5).
+    """
+
+    async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:
+        return ApprovalAnswer().because(words.run_refuses(request.tool_name))
+
+
+class EditsButNotTheNetwork(Struct, frozen=True):
+    """Allow edits, deny the network: the policy that a list of tool names cannot express (A9).
+
+    A PROCESS is denied although it is local, since a command can reach the network (A10).
+    """
+
+    async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:
+        if judged(request.side_effect_level) is SideEffectLevel.LOCAL_STATE:
+            return ApprovalAnswer(ApprovalDecision.ALLOW)
+        return ApprovalAnswer().because("this run may change this checkout and nothing beyond it")
+
+
+class ForwardingApprover:
+    """Holds an approver that was chosen at run time, and answers as it does, reason included."""
+
+    def __init__(self, inner: Approver) -> None:
+        self.inner = inner
+
+    async def approve(self, request: ApprovalRequest) -> ApprovalAnswer | ApprovalDecision:
+        return await self.inner.approve(request)
+
+
+_STAGE: ContextVar[Stage] = ContextVar("the stage that a run is played on")
+
+
+def played_on(stage: Stage) -> None:
+    """Tell `pause` which stage the approvers called from here on run on. The forwarder does this."""
+    _STAGE.set(stage)
+
+
+async def pause(ms: int) -> None:
+    """Let `ms` simulated milliseconds pass inside an approver or a gate; real time does not.
+
+    Raises: StageError, where no run is being played.
+    """
+    stage = _STAGE.get(None)
+    if stage is None:
+        raise StageError("pause() is for an approver while a run asks it; nothing is being played here.")
+    await stage.sleep(ms)

@@ -1,0 +1,294 @@
+"""What the ledger shows of this host: the events of its sessions, and the simulator's remarks on the steps between.
+
+Above `request` and `rules`, below everything that emits; `lines` says them in words. *Session events* are what
+the host itself puts on a session's stream: they reach whoever follows the run. *Desk events* are remarks on steps
+that the host takes silently (what the gate said, which rule answered, that an answer came too late).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from msgspec import UNSET
+
+from labsim.events import Event
+from labsim.gate.levels import SideEffectLevel
+from labsim.gate.request import ApprovalDecision, AuthorizationOutcome, Classification
+from labsim.gate.rules import RuleScope
+
+
+class GateEvent(Event, frozen=True, kw_only=True, gc=False):
+    """What every record of this host is."""
+
+
+class PermissionOutcome(StrEnum):
+    """How a request ended."""
+
+    ALLOWED = "allowed"
+    DENIED = "denied"
+
+
+class DecidedBy(StrEnum):
+    """Who or what settled one call, read off the step at which it was settled (O1)."""
+
+    BEFORE_GATE = "before-gate"  # a hook, an unknown tool, a misshapen input, a preview that failed (O3, O4)
+    NO_GATE = "no-gate"  # none is installed: everything is allowed, unseen (O17)
+    GATE = "gate"
+    RULE = "rule"
+    APPROVER = "approver"
+    TIMEOUT = "timeout"  # the gate's own bound (X2)
+    ERROR = "error"  # the gate raised, or the rules could not be read (O13, R18)
+    NOBODY = "nobody"  # a prompt that nothing turns into a request (W11)
+    CANCELLED = "cancelled"  # the turn was given up while the call waited
+
+
+# ------------------------------------------------------------------------------------------- session events
+
+
+class PermissionRequested(GateEvent, frozen=True, kw_only=True, gc=False, tag="permission_requested"):
+    """A prompt that no rule answers waits for somebody. `preview` is the input as compact JSON text (O11).
+
+    `classification` None: the event does not carry it, and the level is unknown (A7).
+    """
+
+    request_id: str
+    tool_call_id: str
+    tool_name: str
+    description: str
+    preview: str
+    classification: Classification | None
+
+
+class PermissionResolved(GateEvent, frozen=True, kw_only=True, gc=False, tag="permission_resolved"):
+    """A request was answered. A timeout, or an answer by rule, raises no such event (V6)."""
+
+    request_id: str
+    tool_call_id: str
+    tool_name: str
+    outcome: PermissionOutcome
+    rule_scope: RuleScope | None = None  # None: nothing was remembered
+
+
+class RoundStarted(GateEvent, frozen=True, kw_only=True, gc=False, tag="model_round"):
+    """The model made its next move: so the turn went on."""
+
+    round: int
+    calls: int
+
+
+class ToolFinished(GateEvent, frozen=True, kw_only=True, gc=False, tag="tool_finished"):
+    """What the model reads of one call: the tool's result, or why it did not run (O14)."""
+
+    tool_name: str
+    tool_call_id: str
+    content: str
+    is_error: bool
+
+
+SessionEvent: TypeAlias = PermissionRequested | PermissionResolved | RoundStarted | ToolFinished
+
+
+class Notice(GateEvent, frozen=True, kw_only=True, gc=False, tag="notice"):
+    """A warning to whoever follows the run; the forwarder's own, and not on the session's stream."""
+
+    text: str
+
+
+# ---------------------------------------------------------------------------------------------- desk events
+
+
+class SessionOpened(GateEvent, frozen=True, kw_only=True, gc=False, tag="session_opened"):
+    """A session is live. `cleared` counts the session rows of old versions that a resume removed (R3)."""
+
+    agent_id: str
+    project_id: str | None
+    resumed: bool = False
+    cleared: int = 0
+
+
+class ChildSpawned(GateEvent, frozen=True, kw_only=True, gc=False, tag="child_spawned"):
+    """A subagent: the gate of just now, the same rules, the same stream (O19, R24)."""
+
+    agent_id: str
+    gate: str
+
+
+class GateInstalled(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_installed"):
+    """The session has a gate of its own from the next call on (O5)."""
+
+    gate: str
+
+
+class PolicySwitched(GateEvent, frozen=True, kw_only=True, gc=False, tag="policy_switched"):
+    """The host's posture changed; what it remembered for the session is forgotten (M5)."""
+
+    policy: str
+
+
+class CallMade(GateEvent, frozen=True, kw_only=True, gc=False, tag="call_made"):
+    """The model calls a tool. `gate` is the one sampled for this call; None: none is installed."""
+
+    agent_id: str
+    tool_name: str
+    tool_call_id: str
+    input: Any = UNSET
+    gate: str | None = None
+
+
+class HookAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="hook_answered"):
+    """A pre-execution hook: `passes`, `rewrites` (with the new input) or `refuses`."""
+
+    tool_call_id: str
+    answer: str
+    input: Any = UNSET
+    reason: str | None = None
+
+
+class PreviewBuilt(GateEvent, frozen=True, kw_only=True, gc=False, tag="preview_built"):
+    """The tool presented the call. `side_effect_level` None is unknown."""
+
+    tool_name: str
+    tool_call_id: str
+    side_effect_level: SideEffectLevel | None
+    input: Any = UNSET
+
+
+class GateAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_answered"):
+    """Allow and deny are final (O6)."""
+
+    tool_name: str
+    tool_call_id: str
+    gate: str
+    outcome: AuthorizationOutcome
+    reason: str | None = None
+
+
+class RulesRead(GateEvent, frozen=True, kw_only=True, gc=False, tag="rules_read"):
+    """A prompt was held against the remembered rules. `scope` None: none of them is about this call."""
+
+    tool_name: str
+    tool_call_id: str
+    scope: RuleScope | None = None
+    pattern: str | None = None
+    allow: bool | None = None
+
+
+class ApproverAsked(GateEvent, frozen=True, kw_only=True, gc=False, tag="approver_asked"):
+    """The forwarder calls the approver, and is parked until it answers (F1)."""
+
+    request_id: str
+    tool_call_id: str
+    tool_name: str
+    side_effect_level: SideEffectLevel | None
+
+
+class ApproverAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="approver_answered"):
+    """The approver came back."""
+
+    request_id: str
+    tool_call_id: str
+    decision: ApprovalDecision
+    reason: str | None = None
+
+
+class ApproverFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="approver_failed"):
+    """The approver raised, or answered with something that is no answer; that is no consent."""
+
+    request_id: str
+    tool_call_id: str
+    error: str
+
+
+class AnswerRefused(GateEvent, frozen=True, kw_only=True, gc=False, tag="answer_refused"):
+    """An answer could not be delivered: nobody waits any more (W17), or its rule could not be written (F4)."""
+
+    request_id: str
+    allow: bool
+    error: str
+
+
+class RuleRemembered(GateEvent, frozen=True, kw_only=True, gc=False, tag="rule_remembered"):
+    """A rule was written, by an answer or by the host."""
+
+    scope: RuleScope
+    tool_name: str
+    pattern: str | None
+    allow: bool
+    reason: str | None = None
+
+
+class RuleRevoked(GateEvent, frozen=True, kw_only=True, gc=False, tag="rule_revoked"):
+    """One address was revoked; `existed` says whether there was a rule at it."""
+
+    scope: RuleScope
+    tool_name: str
+    pattern: str | None
+    existed: bool
+
+
+class ScopeCleared(GateEvent, frozen=True, kw_only=True, gc=False, tag="scope_cleared"):
+    """All rules of one scope went; `removed` of them."""
+
+    scope: RuleScope
+    removed: int
+
+
+class CallDecided(GateEvent, frozen=True, kw_only=True, gc=False, tag="call_decided"):
+    """The call is let through or not, with who settled it. `reason` is what the model reads of a no."""
+
+    tool_name: str
+    tool_call_id: str
+    allowed: bool
+    by: DecidedBy
+    reason: str | None = None
+
+
+class Forwarded(GateEvent, frozen=True, kw_only=True, gc=False, tag="forwarded"):
+    """The sink was given an event; `kind` is the event's own tag."""
+
+    kind: str
+    tool_call_id: str = ""
+
+
+class SinkFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="sink_failed"):
+    """The sink raised, and is written to no more (F2)."""
+
+    error: str
+
+
+class TurnEnded(GateEvent, frozen=True, kw_only=True, gc=False, tag="turn_ended"):
+    """The model is done. The run is not, until the forwarder is (X5)."""
+
+    cancelled: bool = False
+
+
+class RunEnded(GateEvent, frozen=True, kw_only=True, gc=False, tag="run_ended"):
+    """The forwarder came home. `error` is the sink's, where it failed."""
+
+    error: str | None = None
+
+
+DeskEvent: TypeAlias = (
+    SessionOpened
+    | ChildSpawned
+    | GateInstalled
+    | PolicySwitched
+    | CallMade
+    | HookAnswered
+    | PreviewBuilt
+    | GateAnswered
+    | RulesRead
+    | ApproverAsked
+    | ApproverAnswered
+    | ApproverFailed
+    | AnswerRefused
+    | RuleRemembered
+    | RuleRevoked
+    | ScopeCleared
+    | CallDecided
+    | Forwarded
+    | SinkFailed
+    | TurnEnded
+    | RunEnded
+)
