@@ -11,15 +11,14 @@ cases unless the case lists them in `unusual`: there they are almost always a ty
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from labsim.errors import CaseError, UnknownCase
-from labsim.terms import ApprovalMode, Outcome, Policy, Rule, Source, Tier
+from labsim.terms import Outcome, Policy, Rule, Source, Tier
 
 Ui: TypeAlias = bool | Literal["rpc"]
 Lifecycle: TypeAlias = Literal["none", "requested", "resolved", "both", "throwing"]
@@ -325,6 +324,8 @@ class RecordedCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 # ---------------------------------------------------------------------------------------------------- reading
+# What is wrong is explained by `case_problems` and looked for by `case_values`; both know these classes, so they
+# are imported where they are used.
 
 
 def parse_file(data: bytes, name: str) -> CaseFile:
@@ -332,14 +333,15 @@ def parse_file(data: bytes, name: str) -> CaseFile:
 
     Raises: CaseError, with the file, the place in it, what was found there and what would do.
     """
+    from labsim.case_values import check_case
     from labsim.strictjson import parse
 
     raw = parse(data, name)
-    if not isinstance(raw, dict):
-        raise CaseError(name, f"a case file is a JSON object, and this is {_kind(raw)}", "See fixtures/schema.")
+    _require_object(raw, name, "a case file", 'Begin it with {"schemaVersion": 1, "id": …, "cases": […]}.')
     if "cases" not in raw and "given" in raw:
-        raise CaseError(name, "this is a single case, not a file of cases", 'Put it into {"cases": [...]}.')
-    file: CaseFile = _convert(raw, CaseFile, name, raw)
+        remedy = 'Put it into {"schemaVersion": 1, "id": …, "cases": […]}.'
+        raise CaseError(name, "this is a single case, not a file of cases", remedy)
+    file: CaseFile = _convert(raw, CaseFile, name)
     seen: dict[str, int] = {}
     for number, case in enumerate(file.cases):
         if case.id in seen:
@@ -349,29 +351,27 @@ def parse_file(data: bytes, name: str) -> CaseFile:
                 "Give each case an id of its own.",
             )
         seen[case.id] = number
-        _check_case(case, f"{name}: cases[{number}] ({case.id})")
+        named = f" ({case.id})" if case.id.isprintable() and case.id.strip() else ""
+        check_case(case, f"{name}: cases[{number}]{named}")
     return file
 
 
 def parse_case(raw: object, place: str) -> Case:
     """One case from decoded JSON. Raises: CaseError."""
-    if not isinstance(raw, dict):
-        raise CaseError(place, f"a case is a JSON object, and this is {_kind(raw)}", "See fixtures/schema.")
-    case: Case = _convert(raw, Case, place, raw)
-    _check_case(case, place)
+    from labsim.case_values import check_case
+
+    _require_object(raw, place, "a case", "fixtures/schema/case.schema.json describes one.")
+    case: Case = _convert(raw, Case, place)
+    check_case(case, place)
     return case
 
 
 def recorded_case(row: RecordedCase, place: str) -> Case:
     """The case that a recorded line asks; odd values are allowed, since the real program answered them."""
-    kind = CASE_CLASSES.get(row.scenario)
-    if kind is None:
-        raise CaseError(f"{place}.scenario", f"{row.scenario!r} is not a scenario of this engine", _SCENARIOS)
-    case: Case = _convert({"id": row.id, "scenario": row.scenario, "given": row.given}, kind, place, row.given)
-    if isinstance(case, WrapperCase | DispatchCase):
-        _check_labels(case.given, place)
-    if isinstance(case, DispatchCase):
-        _check_schema(case.given, place)
+    from labsim.case_values import check_labels
+
+    case: Case = _convert({"id": row.id, "scenario": row.scenario, "given": row.given}, Case, place)
+    check_labels(case, place)
     return case
 
 
@@ -393,265 +393,17 @@ def schema() -> dict[str, Any]:
     return made
 
 
-_SCENARIOS: Final = f"Known scenarios: {', '.join(sorted(CASE_CLASSES))}."
-_AT: Final = re.compile(r"^(?P<found>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
-_WORDS: Final[dict[str, tuple[Any, ...]]] = {
-    "scenario": tuple(sorted(CASE_CLASSES)),
-    "lifecycle": get_args(Lifecycle),
-    "preview": get_args(Preview),
-    "signal": get_args(Signal),
-    "context": get_args(ContextKind),
-    "details": get_args(Details),
-    "contextValue": ("undefined", "null"),
-    "outcome": tuple(Outcome),
-    "tier": tuple(Tier),
-    "policy": tuple(Policy),
-    "source": tuple(Source),
-    "rule": tuple(Rule),
-    "schemaVersion": (1,),
-    "ui": ("true", "false", '"rpc"'),
-}
+def _require_object(raw: object, place: str, what: str, remedy: str) -> None:
+    if not isinstance(raw, dict):
+        from labsim.case_problems import kind_of
+
+        raise CaseError(place, f"{what} is a JSON object, and this is {kind_of(raw)}", remedy)
 
 
-def _convert(raw: Any, kind: Any, place: str, root: Mapping[str, Any]) -> Any:
+def _convert(raw: Any, kind: Any, place: str) -> Any:
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
-        parts = _AT.match(str(error))
-        found, path = (parts["found"], parts["path"]) if parts else (str(error), None)
-        where = (path or "$").removeprefix("$").removeprefix(".")
-        raise CaseError(_place(place, where, root), *_explained(found, where)) from None
+        from labsim.case_problems import refusal
 
-
-def _place(place: str, where: str, root: Mapping[str, Any]) -> str:
-    """`file: cases[2] (its-id).given.mode`, for a path as the decoder gives it."""
-    if not where:
-        return place
-    number = re.match(r"cases\[(\d+)\]", where)
-    cases = root.get("cases")
-    if number and isinstance(cases, list):
-        case = cases[int(number[1])]
-        if isinstance(case, dict) and isinstance(case.get("id"), str):
-            where = f"{number[0]} ({case['id']}){where[number.end() :]}"
-    return f"{place}: {where}" if not place.endswith(")") else f"{place}.{where}"
-
-
-def _explained(found: str, where: str) -> tuple[str, str]:
-    """The decoder's words, made plain: what was found, and what would do."""
-    unknown = re.search(r"unknown field `(.*)`", found)
-    if unknown:
-        from difflib import get_close_matches
-
-        name = unknown[1]
-        close = get_close_matches(name, _known_keys(), n=1)
-        return (
-            f"the key {name!r} is not known here",
-            f"Did you mean {close[0]!r}?" if close else "fixtures/schema/case.schema.json lists the keys.",
-        )
-    missing = re.search(r"missing required field `(.*)`", found)
-    if missing:
-        return f"the key {missing[1]!r} is missing", f"Add {missing[1]!r}."
-    last = re.sub(r"\[\d+\]$", "", where.rsplit(".", 1)[-1])
-    invalid = re.search(r"Invalid (?:enum )?value (.*)", found, re.DOTALL)
-    if invalid:
-        words = _WORDS.get(last)
-        return (
-            f"{invalid[1]} is not allowed here",
-            f"Use one of: {', '.join(map(str, words))}." if words else "",
-        )
-    return found[0].lower() + found[1:], ""
-
-
-def _known_keys() -> set[str]:
-    keys: set[str] = set()
-    parts: tuple[type[Any], ...] = (CaseFile, SourceClaim, Expected, HandlerSpec, ResultHandlerSpec)
-    for kind in (*parts, *CASE_CLASSES.values()):
-        keys.update(kind.__struct_encode_fields__)
-    for case in CASE_CLASSES.values():
-        given = case.__annotations__["given"]
-        keys.update(globals()[given].__struct_encode_fields__)
-    return keys
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    return {"list": "a list", "str": "text", "int": "a number", "float": "a number", "dict": "an object"}[
-        type(value).__name__
-    ]
-
-
-# ----------------------------------------------------------------------------------------------------- values
-
-
-def _check_case(case: Case, place: str) -> None:
-    """Values a teaching case must not get wrong by accident. Raises: CaseError."""
-    if not case.id.strip():
-        raise CaseError(f"{place}.id", "the id is blank", "Give the case an id.")
-    given = case.given
-    odd = _Odd(case, place)
-    if isinstance(given, CallGiven):
-        _check_labels(given, place)
-        _check_call(given, place, odd)
-    if isinstance(given, DispatchGiven):
-        _check_schema(given, place)
-        _check_write(given, place, odd)
-    if isinstance(given, CallGiven | ResolveGiven | ContextGiven):
-        odd.check("given.mode", given.mode, tuple(ApprovalMode))
-        odd.policies("given.userPolicies", given.user_policies)
-        if not isinstance(given, ContextGiven):
-            odd.declaration("given.approval", given.approval)
-    odd.finish()
-
-
-class _Odd:
-    """Collects what a case excuses in `unusual`, and refuses what it does not."""
-
-    def __init__(self, case: Case, place: str) -> None:
-        self._place = place
-        self._excused = dict.fromkeys(case.unusual, False)
-
-    def check(self, path: str, value: object, words: Iterable[str], *, trimmed: bool = False) -> None:
-        allowed = tuple(words)
-        plain = value.strip().lower() if trimmed and isinstance(value, str) else value
-        if value is UNSET or (isinstance(plain, str) and plain in allowed):
-            return
-        self.refuse(path, value, f"Use one of: {', '.join(allowed)}")
-
-    def refuse(self, path: str, value: object, remedy: str) -> None:
-        if path in self._excused:
-            self._excused[path] = True
-            return
-        raise CaseError(
-            f"{self._place}.{path}",
-            f"{value!r} is not allowed here",
-            f'{remedy}; or, if it is meant, add "{path}" to "unusual".',
-        )
-
-    def policies(self, path: str, value: object) -> None:
-        if value is UNSET:
-            return
-        if not isinstance(value, dict):
-            self.refuse(path, value, "Use an object of tool names and policies")
-            return
-        for key, policy in value.items():
-            self.check(f"{path}.{key}", policy, tuple(Policy), trimmed=True)
-
-    def declaration(self, path: str, value: object) -> None:
-        if value is UNSET or (isinstance(value, dict) and "fn" in value):
-            return
-        if isinstance(value, dict):
-            for key in value:
-                if key not in ("tier", "override", "policy", "reason", "policyKey"):
-                    self.refuse(f"{path}.{key}", value[key], "Use tier, override, policy, reason or policyKey")
-            self.check(f"{path}.tier", value.get("tier", UNSET), tuple(Tier))
-            self.check(f"{path}.policy", value.get("policy", UNSET), tuple(Policy))
-            override = value.get("override", False)
-            if not isinstance(override, bool):
-                self.refuse(f"{path}.override", override, "Use true or false")
-            return
-        self.check(path, value, tuple(Tier))
-
-    def finish(self) -> None:
-        for path, used in self._excused.items():
-            if not used:
-                raise CaseError(
-                    f"{self._place}.unusual", f"{path!r} excuses nothing: its value is usual", "Remove it."
-                )
-
-
-def _check_labels(given: CallGiven, place: str) -> None:
-    """Words that the engine itself must understand; without them there is nothing to play."""
-    approval = given.approval
-    if isinstance(approval, dict) and "fn" in approval:
-        label = approval["fn"]
-        if not isinstance(label, str) or label not in get_args(FunctionLabel):
-            raise CaseError(
-                f"{place}.given.approval.fn",
-                f"{label!r} is not an approval rule",
-                f"Use one of: {', '.join(get_args(FunctionLabel))}.",
-            )
-    executor = given.executor
-    if not (
-        executor is UNSET
-        or executor in ("error-result", "with-metadata")
-        or (isinstance(executor, dict) and list(executor) in (["throw"], ["throwValue"]))
-    ):
-        raise CaseError(
-            f"{place}.given.executor",
-            f"{executor!r} is not an executor",
-            'Use "error-result", "with-metadata", {"throw": TEXT} or {"throwValue": VALUE}.',
-        )
-    for number, choice in enumerate(given.choices):
-        if isinstance(choice, dict) and "disconnect" in choice and given.ui != "rpc":
-            raise CaseError(
-                f"{place}.given.choices[{number}]",
-                "only an RPC client can disconnect",
-                'Set "ui" to "rpc", or use {"throw": TEXT}.',
-            )
-        if isinstance(choice, dict) and ("throw" in choice or "throwValue" in choice) and given.ui == "rpc":
-            raise CaseError(
-                f"{place}.given.choices[{number}]",
-                "an RPC client cannot make a dialog throw",
-                'Use {"disconnect": TEXT}, or null to cancel.',
-            )
-    for number, handler in enumerate(given.handlers):
-        if (
-            not any(
-                getattr(handler, name) is not UNSET
-                for name in ("revise", "mutate", "block", "throws", "throws_value", "returns", "waits", "asks")
-            )
-            and not handler.same
-        ):
-            raise CaseError(
-                f"{place}.given.handlers[{number}]",
-                "this handler does nothing",
-                "Use revise, same, mutate, block, throws, throwsValue, returns, waits or asks.",
-            )
-
-
-def _check_call(given: CallGiven, place: str, odd: _Odd) -> None:
-    if not 1 <= given.repeat <= 1000:
-        raise CaseError(f"{place}.given.repeat", f"{given.repeat} is out of range", "Use 1 to 1000.")
-    for path, value in (("given.autoApprove", given.auto_approve), ("given.xdevApproved", given.xdev_approved)):
-        if value is not UNSET and not isinstance(value, bool):
-            odd.refuse(path, value, "Use true or false")
-    for number, choice in enumerate(given.choices):
-        usual = choice is None or isinstance(choice, str | bool) or _is_failure(choice)
-        if not usual:
-            odd.refuse(f"given.choices[{number}]", choice, 'Use a label, null, {"throw": TEXT} or the like')
-    if given.ui is False and given.choices:
-        raise CaseError(
-            f"{place}.given.choices",
-            "there is no UI, so nobody can choose",
-            'Remove "choices", or remove "ui": false.',
-        )
-
-
-def _check_schema(given: DispatchGiven, place: str) -> None:
-    """A device whose schema is itself wrong cannot be built, so there is nothing to play."""
-    if not isinstance(given.schema, dict):
-        return
-    from labsim.dispatch.schema import SchemaError, check_schema
-
-    try:
-        check_schema(given.schema)
-    except SchemaError as error:
-        where = f".{error.path}" if error.path else ""
-        raise CaseError(f"{place}.given.schema{where}", error.found, error.remedy) from None
-
-
-def _check_write(given: DispatchGiven, place: str, odd: _Odd) -> None:
-    if (given.args is UNSET) == (given.content is UNSET):
-        found = "nothing is written" if given.args is UNSET else "both args and content are given"
-        raise CaseError(
-            f"{place}.given", found, 'Use "args" for what is written as JSON, or "content" for text as it is.'
-        )
-    if any(ord(character) < 32 or ord(character) == 127 for character in given.path):
-        odd.refuse("given.path", given.path, "Write a path without control characters")
-
-
-def _is_failure(choice: object) -> bool:
-    return isinstance(choice, dict) and list(choice) in (["throw"], ["throwValue"], ["disconnect"])
+        raise refusal(error, raw, kind, place) from None
