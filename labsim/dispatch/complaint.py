@@ -13,7 +13,8 @@ from enum import Enum, auto
 from typing import Final
 
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
-_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+_STRING_START: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
+_STRING: Final = re.compile(_STRING_START.pattern + '"')
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _WORD: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _MARKS: Final = "{}[],:"
@@ -104,10 +105,23 @@ def _token(text: str, at: int) -> tuple[str, int]:
     if character == "'":
         raise _BadToken("Single quotes (') are not allowed in JSON")
     if character == '"':
-        raise _BadToken("Unterminated string")
+        raise _BadToken(_string_fault(text, at))
     if character == "-":
         raise _BadToken("Invalid number")
-    raise _BadToken(f"Unrecognized token '{character}'")
+    shown = f"\\u{ord(character):04x}" if "\ud800" <= character <= "\udfff" else character
+    raise _BadToken(f"Unrecognized token '{shown}'")
+
+
+def _string_fault(text: str, at: int) -> str:
+    """Why the string that begins at `at` is none."""
+    begun = _STRING_START.match(text, at)
+    end = begun.end() if begun else at
+    if text[end : end + 1] != "\\" or end + 1 == len(text):
+        return "Unterminated string"
+    escaped = text[end + 1]
+    if escaped == "u":
+        return f'"{text[end : end + 6]}" is not a valid unicode escape'
+    return f"Invalid escape character {escaped}"
 
 
 def _is_value(token: str) -> bool:

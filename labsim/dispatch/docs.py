@@ -30,7 +30,8 @@ _USAGE: Final = {
 
 def listing(state: DeviceState) -> str:
     """What a read of the root shows; a write to it repeats this in its error (D-42)."""
-    rows = (f"{XD}{name:<{NAME_WIDTH}} {summary(state.tools[name])}" for name in state.mounted)
+    here = ((name, state.tools[name]) for name in state.mounted if name in state.tools)
+    rows = (f"{XD}{name:<{NAME_WIDTH}} {summary(device)}" for name, device in here)
     return "\n".join(
         [
             f"{XD} {len(state.mounted)} mounted tool devices.",
