@@ -6,9 +6,11 @@ so each command imports what it needs.
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from labsim.errors import LabsimError
@@ -17,16 +19,30 @@ from labsim.errors import LabsimError
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code: 0 right, 1 a mismatch, 2 bad input."""
     arguments = _parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a case may hold what a terminal cannot show
     try:
-        return int(arguments.run(arguments))
+        code = int(arguments.run(arguments))
+        sys.stdout.flush()
     except LabsimError as error:
-        print(error, file=sys.stderr)
+        _complain(str(error))
         return 2
-    except BrokenPipeError:  # the reader has gone, as in `labsim cases | head`
+    except (
+        BrokenPipeError
+    ):  # the reader has gone, as in `labsim cases | head`; nothing is left to say, also at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        print(f"{error.filename or 'file'}: {error.strerror or error}", file=sys.stderr)
+        _complain(f"{error.filename or 'file'}: {error.strerror or error}")
         return 2
+    return code
+
+
+def _complain(message: str) -> None:
+    from labsim.show import one_line
+
+    print(one_line(message), file=sys.stderr)
 
 
 def _parser() -> ArgumentParser:
@@ -79,13 +95,14 @@ def _cases(arguments: Namespace) -> int:
     from labsim.play import run
     from labsim.show import verdict
 
-    total = matched = 0
+    total = matched = mismatched = 0
     parsed = [parse_file(data, name) for name, data in _case_files(arguments.files)]
     for file in parsed:
         for case in file.cases:
             report = run(case)
             total += 1
             matched += report.matches is True
+            mismatched += report.matches is False
             if arguments.json:
                 _print_json(_brief(report))
             else:
@@ -95,7 +112,7 @@ def _cases(arguments: Namespace) -> int:
                         print(f"          {check.field}: expected {check.expected!r}, observed {check.observed!r}")
     if not arguments.json:
         print(f"{total} cases, {matched} match")
-    return 0 if matched == total and total > 0 else 1
+    return 0 if total and not mismatched else 1  # a case that claims nothing claims nothing wrong
 
 
 def _case(arguments: Namespace) -> int:
@@ -124,9 +141,12 @@ def _replay(arguments: Namespace) -> int:
     declared_path = Path(arguments.declared) if arguments.declared else declared_differences()
     declared = parse_declared(declared_path.read_bytes(), declared_path.name)
     right = bool(files)
+    unmet = {} if arguments.files else dict(declared)  # some of the files say nothing about the whole list
     for path in files:
         tally = replay(read_lines(path), path.name, declared)
         right = right and tally.ok
+        for case_id in tally.met:
+            unmet.pop(case_id, None)
         if arguments.json:
             _print_json(tally)
             continue
@@ -140,7 +160,9 @@ def _replay(arguments: Namespace) -> int:
                 print(f"  engine    {one_line(repr(difference.engine))}")
                 print(f"  look at   {', '.join(difference.rules) or 'the spec of this scenario'}")
         print(f"{path.name}: {tally.cases} cases, {tally.match} match, {tally.declared} declared")
-    return 0 if right else 1
+    for case_id in unmet:
+        _complain(f"{declared_path.name}: {case_id}: no recorded answer has this id. Remove the declaration.")
+    return 0 if right and not unmet else 1
 
 
 def _bench(arguments: Namespace) -> int:

@@ -66,13 +66,14 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 
 class Tally(Struct, kw_only=True):
-    """How one file of recorded answers came out."""
+    """How one file of recorded answers came out. `met` are the ids in it that were declared as different."""
 
     name: str
     cases: int = 0
     match: int = 0
     declared: int = 0
     problems: list[Answered] = []
+    met: list[str] = []
 
     @property
     def ok(self) -> bool:
@@ -80,6 +81,8 @@ class Tally(Struct, kw_only=True):
 
     def count(self, answered: Answered) -> None:
         self.cases += 1
+        if answered.declared is not None:
+            self.met.append(answered.id)
         if not answered.ok:
             self.problems.append(answered)
         elif answered.declared is not None:
@@ -112,7 +115,7 @@ def answers(
         place = f"{name}: line {number}"
         try:
             row = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ReplayError(f"{place}: not a recorded answer ({error}). Each line is one JSON object.") from None
         yield replay_one(row, f"{place} ({row.id})", declared.get(row.id))
 
@@ -128,7 +131,7 @@ def parse_declared(data: bytes, name: str) -> dict[str, Declared]:
     """The declared differences, by case id. Raises: ReplayError."""
     try:
         rows = msgspec.json.decode(data, type=list[Declared])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ReplayError(f"{name}: not a list of declared differences ({error}).") from None
     for row in rows:
         if not row.reason.strip() or not re.fullmatch(r"\d{4}-\d{2}-\d{2}", row.date):
