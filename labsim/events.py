@@ -271,6 +271,12 @@ class Ledger:
         self.events: list[Struct] = []
         self.append = self.events.append  # bound once: this is the engine's most frequent call
 
+    def snapshot(self) -> Ledger:
+        """The ledger as it is now; what happens later is not in it."""
+        copy = Ledger(self.clock)
+        copy.events.extend(self.events)
+        return copy
+
     def __len__(self) -> int:
         return len(self.events)
 

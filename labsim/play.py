@@ -91,7 +91,7 @@ class Performance:
             finished=scenario.finished,
             observed=scenario.observed(),
             calls=scenario.calls,
-            ledger=self.stage.ledger,
+            ledger=self.stage.ledger.snapshot(),
             questions=self.stage.questions,
         )
 
