@@ -46,6 +46,9 @@ class EventName(StrEnum):
     SESSION_BEFORE_BRANCH = "session_before_branch"
     SESSION_BEFORE_TREE = "session_before_tree"
     SESSION_BEFORE_COMPACT = "session_before_compact"
+    SESSION_SWITCH = "session_switch"
+    SESSION_BRANCH = "session_branch"
+    SESSION_TREE = "session_tree"
     SESSION_SHUTDOWN = "session_shutdown"
 
 

@@ -205,7 +205,8 @@ class Stage:
     """One case's world: a clock, a ledger, the open questions and whatever is under way.
 
     `on_question` is called with each new question that is still open once nothing else is ready; it may reply,
-    advance or do neither. Replies may come from another thread: `reply`, `advance` and `abort` take `lock`.
+    advance or do neither. `on_late_reply` is told of each reply that changed nothing. Replies may come from another
+    thread: `reply`, `advance` and `abort` take `lock`.
     """
 
     def __init__(self, ledger: Ledger | None = None) -> None:
@@ -213,7 +214,9 @@ class Stage:
         self.clock: Clock = self.ledger.clock
         self.lock = threading.RLock()
         self.on_question: Callable[[Question], None] | None = None
+        self.on_late_reply: Callable[[str, object], None] | None = None
         self._ready: deque[Callable[[], None]] = deque()
+        self._resting: deque[Future[None]] = deque()
         self._timers: list[tuple[int, int, Timer]] = []
         self._timers_made = 0
         self._asked = 0
@@ -265,8 +268,11 @@ class Stage:
             return
         self._draining = True
         try:
-            while self._ready:
-                self._ready.popleft()()
+            while self._ready or self._resting:
+                if self._ready:
+                    self._ready.popleft()()
+                else:
+                    self._resting.popleft().set_result(None)
         finally:
             self._draining = False
         if self._unannounced and not self._announcing:
@@ -284,6 +290,15 @@ class Stage:
         finally:
             self._announcing = False
 
+    def rest(self) -> Future[None]:
+        """A future that settles once all that is ready has had its turn, before new questions are told of.
+
+        For a script that plays several coroutines side by side: its next step comes once the last has taken effect.
+        """
+        future: Future[None] = Future(self)
+        self._resting.append(future)
+        return future
+
     def close(self) -> None:
         """Give up whatever is still under way (a handler past its budget, an unanswered call)."""
         with self.lock:
@@ -292,6 +307,7 @@ class Stage:
             self._tasks.clear()
             self._timers.clear()
             self._ready.clear()
+            self._resting.clear()
             self._open.clear()
             self._unannounced.clear()
 
@@ -352,6 +368,11 @@ class Stage:
         self._asked += 1
         return f"q-{self._asked}"
 
+    def answer_to(self, question_id: str) -> Future[Any] | None:
+        """The future of an open question's answer, for whoever waits beside its asker; None if it is not open."""
+        entry = self._open.get(question_id)
+        return None if entry is None else entry.answer
+
     def ask(self, question: Question) -> Future[Any]:
         """Open a question and return the future of its answer. UNSET as an answer means: none was given."""
         self.ledger.append(
@@ -374,7 +395,10 @@ class Stage:
 
         Raises: StageError, if no question of that id was ever asked.
         """
-        return self._answer(question_id, lambda answer: answer.set_result(value))
+        in_time = self._answer(question_id, lambda answer: answer.set_result(value))
+        if not in_time and self.on_late_reply is not None:
+            self.on_late_reply(question_id, value)
+        return in_time
 
     def fail(self, question_id: str, error: BaseException) -> bool:
         """End an open question with an error, as a dialog that broke; otherwise as `reply`."""

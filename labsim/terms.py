@@ -66,12 +66,13 @@ class Outcome(StrEnum):
 
 
 class DialogKind(StrEnum):
-    """The four dialogs a host can put to a person."""
+    """What a host can put to a person: four dialogs, and a component of an extension's own (terminal only)."""
 
     SELECT = "select"
     CONFIRM = "confirm"
     INPUT = "input"
     EDITOR = "editor"
+    CUSTOM = "custom"  # never sent to a client: over RPC it resolves to nothing (spec/rpc.md section 3.4)
 
 
 APPROVE: Final = "Approve"

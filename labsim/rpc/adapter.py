@@ -7,7 +7,7 @@ is sent anywhere; the frames are in the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from msgspec import UNSET
@@ -16,7 +16,7 @@ from labsim.errors import HostError
 from labsim.events import QuestionAnswered, QuestionAsked, RpcSelect
 from labsim.hostvalues import copy_json
 from labsim.rpc.broker import Broker, Rejected, Resolved, Settled
-from labsim.rpc.dialogs import Confirm, Dialog, Editor, Input, Select
+from labsim.rpc.dialogs import CLIENT_DISCONNECTED, Confirm, Dialog, Editor, Input, Select
 from labsim.rpc.frames import UIRequest, to_wire
 from labsim.rpc.ledger import ClientDisconnected, DialogSettled, FrameReceived, FrameSent
 from labsim.stage import AbortSignal, Question, Stage
@@ -38,6 +38,9 @@ class RpcUI:
         self._broker = Broker()
         self._settled: dict[str, Settled] = {}  # by dialog id, until the dialog's own coroutine takes it
         self._waiting: dict[str, str] = {}  # dialog id to question id, while somebody is to answer
+        self._asked: dict[str, tuple[str, DialogKind]] = {}  # question id to dialog id, for replies that come late
+        if script is None:
+            stage.on_late_reply = self._late_reply
 
     async def select(self, title: str, options: Sequence[str], *, signal: AbortSignal | None = None) -> Any:
         labels = tuple(options)
@@ -53,6 +56,20 @@ class RpcUI:
 
     async def editor(self, title: str, prefill: str = "", *, signal: AbortSignal | None = None) -> Any:
         return await self._put(Editor(title=title, prefill=prefill), title, signal, prefill=prefill)
+
+    def tell(self, make: Callable[[str], UIRequest]) -> None:
+        """Send a request that nobody answers: a notice, a status, a widget. `make` gets its id (R-22)."""
+        self._sent((make(self._broker.fresh_id()),))
+
+    def disconnect(self, message: str = CLIENT_DISCONNECTED) -> None:
+        """The client goes away, and every dialog that is open with it (R-40). A second time does nothing."""
+        if self._broker.lost is not None:
+            return
+        self._broker.disconnect(message)
+        self._stage.ledger.append(ClientDisconnected(at_ms=self._stage.now_ms, message=message))
+        self._collect()
+        for question_id in tuple(self._waiting.values()):
+            self._stage.withdraw(question_id)
 
     async def _put(self, dialog: Dialog, title: str, signal: AbortSignal | None, **shown: Any) -> Any:
         """Send one request, wait for what settles it, and give that. Raises: HostError, if the client is gone."""
@@ -87,21 +104,22 @@ class RpcUI:
             self._shown(question)
             answer = next(self._script, NO_ANSWER)
             if isinstance(answer, Disconnects):
-                self._disconnect(answer.message)
+                self.disconnect(answer.message)
             else:
-                self._reply(dialog_id, question, spelled(answer))
+                self._reply(dialog_id, question.kind, spelled(answer))
             return spelled(answer)
         if dialog_id in self._settled:
             self._shown(question)  # the request still goes out (R-41), but nobody is left to answer it
             return None
         self._waiting[dialog_id] = question.id
+        self._asked[question.id] = dialog_id, question.kind
         try:
             value = await self._stage.ask(question)
         except HostError as error:
-            self._disconnect(str(error))
+            self.disconnect(str(error))
         else:
             if dialog_id not in self._settled:
-                self._reply(dialog_id, question, None if value is UNSET else value)
+                self._reply(dialog_id, question.kind, None if value is UNSET else value)
                 return None if value is UNSET else value
         # Closed from elsewhere, by an abort or with the connection: the client replies to neither (R-20, R-52).
         return {"disconnect": self._broker.lost} if isinstance(self._settled[dialog_id], Rejected) else None
@@ -135,27 +153,23 @@ class RpcUI:
                 QuestionAnswered(at_ms=stage.now_ms, question_id=question.id, kind=question.kind, answer=choice)
             )
 
-    def _reply(self, dialog_id: str, question: Question, choice: Any) -> None:
+    def _late_reply(self, question_id: str, value: object) -> None:
+        """A client that answers a dialog it was told to close: the frame travels all the same (R-38)."""
+        if question_id in self._asked:
+            dialog_id, kind = self._asked[question_id]
+            self._reply(dialog_id, kind, None if value is UNSET else value)
+
+    def _reply(self, dialog_id: str, kind: DialogKind, choice: Any) -> None:
         if self._broker.lost is not None:
             return  # a client that is gone sends nothing
         if choice is None:
             payload: dict[str, Any] = {"cancelled": True}
         else:
-            payload = {"confirmed" if question.kind is DialogKind.CONFIRM else "value": copy_json(choice)}
+            payload = {"confirmed" if kind is DialogKind.CONFIRM else "value": copy_json(choice)}
         frame = {"type": "extension_ui_response", "id": dialog_id, **payload}
         consumed = self._broker.receive(frame)
         self._stage.ledger.append(FrameReceived(at_ms=self._stage.now_ms, frame=frame, consumed=consumed))
         self._collect()
-
-    def _disconnect(self, message: str) -> None:
-        """The client goes away, and every dialog that is open with it (R-40)."""
-        if self._broker.lost is not None:
-            return
-        self._broker.disconnect(message)
-        self._stage.ledger.append(ClientDisconnected(at_ms=self._stage.now_ms, message=message))
-        self._collect()
-        for question_id in tuple(self._waiting.values()):
-            self._stage.withdraw(question_id)
 
     def _abort(self, dialog_id: str) -> None:
         self._sent(self._broker.abort(dialog_id))

@@ -78,7 +78,7 @@ def read_script(given: Mapping[str, Any]) -> RpcScript:
     Raises: CaseError, with a place such as `given.script[2]`, for anything outside the vocabulary.
     """
     method = _text(given, "given", "method")
-    kinds = [kind.value for kind in DialogKind]
+    kinds = [kind.value for kind in _OWN]
     if method not in kinds:
         raise CaseError("given.method", f"{method!r} is no dialog", f"Use one of: {', '.join(kinds)}.")
     kind = DialogKind(method)
@@ -112,6 +112,8 @@ def _dialog(kind: DialogKind, given: Mapping[str, Any], timeout_ms: int | UnsetT
             prefill = _optional_text(given, "given", "prefill")
             style = _flag(given, "promptStyle", default=False) if "promptStyle" in given else UNSET
             return Editor(title=title, prefill=prefill, prompt_style=style, timeout_ms=timeout_ms)
+        case DialogKind.CUSTOM:
+            raise CaseError("given.method", "a component is never sent to a client", "Use a dialog.")
 
 
 def _option(place: str, value: object) -> str | Option:
