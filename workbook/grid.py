@@ -172,9 +172,9 @@ STYLE: Final = (
     ".cedar-table.cedar-table{border-collapse:collapse;max-width:60rem;table-layout:auto;margin:.25rem 0;"
     "color:var(--jp-content-font-color1,inherit);font-size:var(--jp-ui-font-size1,.9em);line-height:1.45}"
     ".cedar-table.cedar-table caption{caption-side:top;text-align:left;font-weight:600;padding:.25rem .6em;"
-    "color:inherit}"
+    "color:inherit;width:max-content;max-width:58rem}"
     ".cedar-table.cedar-table th,.cedar-table.cedar-table td{padding:.3em .6em;white-space:pre-wrap;"
-    "overflow-wrap:anywhere;border:0;line-height:inherit;font-weight:400}"
+    "overflow-wrap:anywhere;border:0;line-height:1.4;font-weight:400}"
     ".cedar-table.cedar-table thead th{font-weight:600;white-space:nowrap;vertical-align:bottom}"
     ".cedar-table.cedar-table .cedar-short{overflow-wrap:normal;white-space:nowrap}"
     ".cedar-table.cedar-table thead{border-bottom:1px solid var(--jp-border-color0,currentColor)}"
@@ -195,7 +195,13 @@ def as_html(grid: Grid) -> str:
         for column in range(len(grid.columns))
         if all(len(row[column]) <= _SHORT and "\n" not in row[column] for row in grid.rows)
     }
-    parts = ['<div class="cedar-box">', STYLE, '<table class="cedar-table">', "\n<caption>", _text(grid.caption)]
+    parts = [
+        '<div class="cedar-box">',
+        STYLE,
+        '<table class="cedar-table">',
+        '\n<caption style="text-align:left">',
+        _text(grid.caption),
+    ]
     parts += ["</caption>\n<thead><tr>"]
     parts += [
         f'<th scope="col"{_RIGHT if column in grid.numbers else _LEFT}>{_text(name)}</th>'

@@ -1,0 +1,319 @@
+"""Who said what to whom: the events of a ledger as messages between lanes, ready to be drawn.
+
+Above `played`, below `diagrams` and the drawing modules, which know nothing of events. Every message is one event
+of the ledger and keeps its number there; what the ledger does not show (a tool that hands back its result) is not
+drawn.
+An event of a kind that this module does not know becomes a note with the words of `labsim.show`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import groupby
+from typing import Final, TypeAlias
+
+from msgspec import UNSET, Struct
+
+from labsim import events as gate
+from labsim.case import FallbackCase, ResolveCase, RpcCase, WrapperCase
+from labsim.fallback import events as files
+from labsim.hostvalues import stringify
+from labsim.report import Report
+from labsim.rpc import ledger as rpc
+from labsim.show import describe, kind_of, one_line
+from workbook.played import CallChoice, PlacedEvent, calls_of, captioned, placed
+
+
+EVENTS_DRAWN: Final = 150  # a longer ledger is drawn in part; nobody reads a picture of ten screens
+
+
+class Lane(StrEnum):
+    """Who takes part. The value is a name for diagram sources; the label shown depends on the case."""
+
+    CALLER = "caller"
+    WRAPPER = "wrapper"
+    HANDLERS = "handlers"
+    PERSON = "person"
+    TOOL = "tool"
+    BROKER = "broker"
+    DISK = "disk"
+
+
+class Stroke(StrEnum):
+    """How a message is drawn."""
+
+    TELL = "tell"  # tells or asks something
+    ANSWER = "answer"  # gives something back
+    REFUSE = "refuse"  # an error, a block, a reply that comes too late
+    EFFECT = "effect"  # the executor or the disk is reached
+    NOTE = "note"  # one lane decides or notes something by itself
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """One event. `source` and `target` are the same lane for a note. `says` is one line, perhaps empty.
+
+    `name` is its kind, and the simulated time where that has moved on since the message before.
+    """
+
+    number: int
+    name: str
+    source: Lane
+    target: Lane
+    stroke: Stroke
+    says: str = ""
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """The messages of one call, or of a case without calls (whose `title` is "")."""
+
+    title: str
+    messages: tuple[Message, ...]
+
+
+class Scene(Struct, frozen=True, kw_only=True):
+    """A whole sequence diagram: its lanes from left to right with their labels, and its parts.
+
+    `waits_for` is the lane that an answer is still awaited from; None if none is, or in a part not shown.
+    `left_out` counts the events after the last one shown.
+    """
+
+    caption: str
+    lanes: tuple[tuple[Lane, str], ...]
+    parts: tuple[Part, ...]
+    waits_for: Lane | None = None
+    left_out: int = 0
+
+    @property
+    def closing(self) -> str:
+        """The words for the events left out; "" if none are."""
+        if not self.left_out:
+            return ""
+        events = "1 more event" if self.left_out == 1 else f"{self.left_out:,} more events"
+        return f"… and {events}, not drawn here; call=2 draws the second call alone."
+
+    def label(self, lane: Lane) -> str:
+        return dict(self.lanes)[lane]
+
+
+def scene(report: Report, call: CallChoice = None) -> Scene:
+    """The messages of a report, or of one of its calls. Raises: NoSuchCall."""
+    everything = placed(report, call)
+    shown = everything[:EVENTS_DRAWN]
+    reader = _Reader(report)
+    parts = [
+        Part(title=title if report.calls else "", messages=tuple(reader.message(one) for one in run))
+        for title, run in groupby(shown, key=lambda one: one.call)
+    ]
+    chosen = calls_of(report, call)
+    left_out = len(everything) - len(shown)
+    open_here = bool(report.questions) and not left_out and any(made.outcome is None for made in chosen)
+    what = "Sequence of" if call is None else f"Sequence of {chosen[0].tool_call_id} in"
+    return Scene(
+        caption=captioned(what, report),
+        lanes=_lanes(report),
+        parts=tuple(parts),
+        waits_for=Lane.PERSON if open_here else None,
+        left_out=left_out,
+    )
+
+
+_Drawn: TypeAlias = tuple[Lane, Lane, Stroke, str]
+
+
+def _note(lane: Lane, says: str) -> _Drawn:
+    return lane, lane, Stroke.NOTE, says
+
+
+class _Reader:
+    """Turns events into messages, in order; remembers who put the dialog that is open."""
+
+    def __init__(self, report: Report) -> None:
+        self._desk = next(lane for lane in _MAIN if lane in dict(_lanes(report)))
+        self._over_rpc = isinstance(report.case, WrapperCase) and report.case.given.ui == "rpc"
+        self._at_ms = 0
+        self._in_handlers = False  # between tool_call and the gate's decision it is a handler that asks
+
+    def message(self, one: PlacedEvent) -> Message:
+        event = one.event
+        at_ms = getattr(event, "at_ms", 0)
+        moment = f" at {at_ms} ms" if at_ms != self._at_ms else ""
+        self._at_ms = at_ms
+        source, target, stroke, says = (
+            self._of_gate(event) or self._of_rpc(event) or _of_files(event) or _note(self._desk, describe(event))
+        )
+        return Message(
+            number=one.number,
+            name=f"{kind_of(event)}{moment}",
+            source=source,
+            target=target,
+            stroke=stroke,
+            says=_first_line(says),
+        )
+
+    @property
+    def _asker(self) -> Lane:
+        return Lane.HANDLERS if self._in_handlers else self._desk
+
+    def _of_gate(self, event: Struct) -> _Drawn | None:
+        caller, desk, handlers, person = Lane.CALLER, self._desk, Lane.HANDLERS, Lane.PERSON
+        match event:
+            case gate.CallStarted():
+                self._in_handlers = False
+                return caller, desk, Stroke.TELL, stringify(event.input)
+            case gate.MarkerConsumed():
+                return _note(desk, "the loop has emitted tool_call already")
+            case gate.PolicyResolved(on=on, resolution=found):
+                self._in_handlers = on == "original"
+                return _note(desk, f"{found.policy} ({found.source}, {found.rule}) on the {on} input")
+            case gate.ToolCallEvent():
+                return desk, handlers, Stroke.TELL, stringify(event.input)
+            case gate.HandlerAnswered(extension_path=path, answer=answer):
+                stroke = Stroke.REFUSE if answer == "blocks" else Stroke.ANSWER
+                value = "" if event.input is UNSET else f": {stringify(event.input)}"
+                return handlers, desk, stroke, f"{path} {_ANSWERS.get(answer, answer)}{value}"
+            case gate.ExtensionError():
+                return handlers, desk, Stroke.REFUSE, f"{event.extension_path} on {event.on}: {event.error}"
+            case gate.TierResolved():
+                return desk, caller, Stroke.ANSWER, f"tier {event.tier}"
+            case gate.PromptDecided():
+                self._in_handlers = False
+                return _note(desk, f"{'prompt required' if event.required else 'no prompt'}: {event.because}")
+            case gate.PreviewWait():
+                return _note(desk, "waits until the call is on screen")
+            case gate.ApprovalRequested():
+                return desk, handlers, Stroke.TELL, f"mode {event.approval_mode}"
+            case gate.QuestionAsked():
+                if self._over_rpc:  # the frame above it has asked; this is the client showing it
+                    return _note(person, f"shows {event.kind}: {event.title}")
+                return self._asker, person, Stroke.TELL, f"{event.kind}: {event.title}"
+            case gate.UiSelect(choice=choice):
+                broke = isinstance(choice, dict)
+                return person, self._asker, Stroke.REFUSE if broke else Stroke.ANSWER, _choice(choice)
+            case gate.RpcSelect(choice=choice):
+                return _note(self._asker, _choice(choice))  # the frames above it are what travelled
+            case gate.QuestionAnswered():
+                return person, self._asker, Stroke.ANSWER, _choice(event.answer)
+            case gate.LateReply():
+                return person, desk, Stroke.REFUSE, f"to {event.question_id}, too late"
+            case gate.ApprovalResolved():
+                reason = "" if event.reason is UNSET else f": {event.reason}"
+                return desk, handlers, Stroke.TELL, f"{'approved' if event.approved else 'not approved'}{reason}"
+            case gate.SafetyAcknowledged():
+                checks = "the safety check" if event.checks == 1 else f"{event.checks} safety checks"
+                return _note(desk, f"the same yes covers {checks}")
+            case gate.Execute():
+                return desk, Lane.TOOL, Stroke.EFFECT, stringify(event.input)
+            case gate.ToolResultEvent():
+                return desk, handlers, Stroke.TELL, f"{'error' if event.is_error else 'result'}: {event.content}"
+            case gate.CallReturned():
+                kind = "an error result" if event.is_error else "a result"
+                return desk, caller, Stroke.ANSWER, f"{kind}: {event.content}"
+            case gate.CallThrew():
+                return desk, caller, Stroke.REFUSE, event.error
+        return None
+
+    def _of_rpc(self, event: Struct) -> _Drawn | None:
+        broker, client = self._asker, Lane.PERSON
+        match event:
+            case rpc.FrameSent(frame=frame):
+                if _text(frame, "method") == "cancel":
+                    return broker, client, Stroke.TELL, f"close {_text(frame, 'targetId')}"
+                return broker, client, Stroke.TELL, f"{_text(frame, 'method')} {_text(frame, 'id')}"
+            case rpc.FrameReceived(frame=frame, consumed=consumed):
+                if not consumed:
+                    return client, broker, Stroke.REFUSE, f"answers no dialog: {stringify(frame)}"
+                rest = {key: value for key, value in frame.items() if key not in ("type", "id")}
+                return client, broker, Stroke.ANSWER, f"{_text(frame, 'id')} {stringify(rest)}"
+            case rpc.SignalAborted():
+                return Lane.CALLER, broker, Stroke.TELL, "gives up"
+            case rpc.ClientDisconnected():
+                return client, broker, Stroke.REFUSE, event.message
+            case rpc.TimeoutCallback():
+                heard = "" if event.heard else ", nobody listens"
+                return broker, Lane.CALLER, Stroke.TELL, f"the time of {event.dialog_id} is over{heard}"
+            case rpc.DialogSettled():
+                if broker is not Lane.BROKER:
+                    return _note(broker, describe(event))  # inside a call the dialog's caller is the lane itself
+                stroke = Stroke.ANSWER if event.error is None else Stroke.REFUSE
+                return broker, Lane.CALLER, stroke, describe(event)
+        return None
+
+
+def _of_files(event: Struct) -> _Drawn | None:
+    tool, disk, handlers = Lane.TOOL, Lane.DISK, Lane.HANDLERS
+    match event:
+        case files.PrimitiveAttempted(succeeded=succeeded):
+            return tool, disk, Stroke.EFFECT if succeeded else Stroke.REFUSE, describe(event)
+        case files.ParentMade():
+            return tool, disk, Stroke.EFFECT, describe(event)
+        case files.ParentRefused():
+            return tool, disk, Stroke.REFUSE, describe(event)
+        case files.TargetInspected():
+            return tool, disk, Stroke.TELL, describe(event)
+        case files.HandlerConsulted(answer=answer):
+            raised = answer is files.HandlerAnswer.RAISED
+            return handlers, tool, Stroke.REFUSE if raised else Stroke.ANSWER, describe(event)
+        case files.MutationReturned():
+            return tool, Lane.CALLER, Stroke.ANSWER, describe(event)
+        case files.MutationRaised():
+            return tool, Lane.CALLER, Stroke.REFUSE, describe(event)
+    return None
+
+
+_ANSWERS: Final = {
+    "nothing": "changes nothing",
+    "replaces": "replaces the input",
+    "blocks": "blocks the call",
+    "no replacement": "returns no input",
+}
+#: The lane that notes stand on, and that speaks for the host, by what the case has.
+_MAIN: Final = (Lane.WRAPPER, Lane.BROKER, Lane.TOOL)
+_LONGEST_LABEL: Final = 16
+
+
+def _lanes(report: Report) -> tuple[tuple[Lane, str], ...]:
+    """The lanes of a kind of case. All of them are shown, also those that nothing reached: that is the lesson."""
+    case = report.case
+    match case:
+        case WrapperCase():
+            person = {True: "person", False: "nobody (no UI)", "rpc": "client (RPC)"}[case.given.ui]
+            tool = one_line(case.given.tool)
+            tool = tool if len(tool) <= _LONGEST_LABEL else f"{tool[: _LONGEST_LABEL - 1]}…"
+            return (
+                (Lane.CALLER, "caller"),
+                (Lane.WRAPPER, "wrapper"),
+                (Lane.HANDLERS, "handlers"),
+                (Lane.PERSON, person),
+                (Lane.TOOL, tool),
+            )
+        case RpcCase():
+            return (Lane.CALLER, "caller"), (Lane.BROKER, "dialog broker"), (Lane.PERSON, "client")
+        case FallbackCase():
+            return (
+                (Lane.CALLER, "caller"),
+                (Lane.TOOL, "tool"),
+                (Lane.DISK, "file system"),
+                (Lane.HANDLERS, "fallback handlers"),
+            )
+        case ResolveCase():
+            return ((Lane.WRAPPER, "resolution"),)
+    return ((Lane.WRAPPER, "host"),)
+
+
+def _first_line(text: str) -> str:
+    """The first line, and a sign if it is not all: a picture has no room for more, and the tables have the rest."""
+    first, *more = text.strip().split("\n")
+    return one_line(f"{first} …" if more else first)
+
+
+def _choice(choice: object) -> str:
+    if choice is None:
+        return "no answer"
+    if isinstance(choice, dict):
+        return "; ".join(f"{key}: {value}" for key, value in choice.items())
+    return choice if isinstance(choice, str) else stringify(choice)
+
+
+def _text(frame: object, name: str) -> str:
+    value = frame.get(name, "") if isinstance(frame, dict) else ""
+    return value if isinstance(value, str) else stringify(value)
