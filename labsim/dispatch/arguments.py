@@ -23,10 +23,14 @@ INTENT = "i"  # models say why they call a tool in a field of this name, which m
 
 
 class Arguments(Struct, frozen=True):
-    """What the device will be given, and what was mended on the way."""
+    """What the tool will be given, and what was mended on the way. Without repairs, `values` are what came."""
 
-    values: dict[str, Any]
+    values: Any
     repairs: tuple[Repair, ...] = ()
+
+
+class InvalidArguments(ToolError):
+    """The tool's schema does not take these arguments. The message is the validator's (D-37)."""
 
 
 class ContentRefused(ToolError):
@@ -49,14 +53,21 @@ def read_arguments(tool: Tool, content: str) -> Arguments:
         kind = json_kind(parsed)
         rule = {"array": "D-31", "object": "D-32"}.get(kind, "D-33")
         raise ContentRefused(rule, f"{address} content must be a JSON object, got {kind}.")
-    schema = tool.parameters or {}
-    if INTENT in parsed and not declares(schema, INTENT):
+    if INTENT in parsed and not declares(tool.parameters or {}, INTENT):
         del parsed[INTENT]  # D-36: the executor never sees it
-    values, repairs = repaired(schema, parsed)
+    try:
+        return validated(tool, parsed)
+    except InvalidArguments as error:
+        raise ContentRefused("D-34", f"Invalid args for {address}: {error}\n\n{docs(tool)}") from None
+
+
+def validated(tool: Tool, args: Any) -> Arguments:
+    """`args` as the tool's schema takes them, mended where that is enough (D-38). Raises: InvalidArguments."""
+    schema = tool.parameters or {}
+    values, repairs = repaired(schema, args)
     found = list(issues(schema, values))
     if found:
-        report = validation_report(tool.name, found, parsed, values if repairs else None)
-        raise ContentRefused("D-34", f"Invalid args for {address}: {report}\n\n{docs(tool)}")
+        raise InvalidArguments(validation_report(tool.name, found, args, values if repairs else None))
     return Arguments(values, repairs)
 
 
