@@ -40,6 +40,11 @@ def recorded_files() -> list[Path]:
     return sorted((fixtures_dir() / "recorded").glob("*.jsonl.gz"))
 
 
+def about_recordings() -> Path:
+    """What the recorded answers are answers of: program, version, date. Raises: DataMissing."""
+    return fixtures_dir() / "recorded" / "about.json"
+
+
 def declared_differences() -> Path:
     """The list of differences from the recorded answers that are known and kept. Raises: DataMissing."""
     return fixtures_dir() / "recorded" / "declared-differences.json"
