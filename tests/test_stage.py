@@ -348,7 +348,7 @@ def test_a_reply_may_come_from_another_thread() -> None:
 # The driver
 
 
-def driven(driver: Callable[[Stage, Question], None], *askers: str) -> Diary:
+def driven(driver: Callable[[Stage, Question], object], *askers: str) -> Diary:
     diary = Diary()
     diary.stage.on_question = lambda question: driver(diary.stage, question)
 
@@ -364,7 +364,7 @@ def driven(driver: Callable[[Stage, Question], None], *askers: str) -> Diary:
 
 def test_a_driver_may_reply_at_once() -> None:
     """A scripted reply and a click take the same path: the coroutine is parked when the driver is told."""
-    diary = driven(lambda stage, question: stage.reply(question.id, question.title.upper()) and None, "a", "b")
+    diary = driven(lambda stage, question: stage.reply(question.id, question.title.upper()), "a", "b")
 
     assert diary.entries == [(0, "a: A"), (1, "b: B")]
 
@@ -388,7 +388,7 @@ def test_a_driver_may_let_time_pass_before_it_replies() -> None:
 def test_a_thousand_questions_answered_at_once_are_no_recursion() -> None:
     """Each waits for its turn with the driver."""
     names = [str(number) for number in range(1000)]
-    diary = driven(lambda stage, question: stage.reply(question.id, "x") and None, *names)
+    diary = driven(lambda stage, question: stage.reply(question.id, "x"), *names)
 
     assert len(diary.entries) == 1000
 
@@ -500,7 +500,7 @@ DEEDS: dict[str, Callable[[Stage], object]] = {
 }
 
 
-def schedule(order: tuple[str, ...], naps: tuple[int, int]) -> tuple[list[tuple[int, str]], list[Any]]:
+def schedule(order: tuple[str, ...], naps: tuple[int, ...]) -> tuple[list[tuple[int, str]], list[Any]]:
     diary = Diary()
     diary.stage.spawn(diary.asker("first"))
     diary.stage.spawn(diary.asker("second"))
