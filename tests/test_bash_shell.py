@@ -257,6 +257,7 @@ def test_a_restriction_on_the_chain_as_a_whole_counts_and_a_deny_beats_a_prompt_
         ((("a", "allow"), ("b", "allow")), ALLOW, BashRow.CHAIN_COMMANDS),
         ((("a", "allow"),), EXEC, BashRow.CHAIN_COMMANDS),
         ((("b", "allow"), ("b", "deny"), ("a", "allow")), ALLOW, BashRow.CHAIN_COMMANDS),
+        ((("a", "allow"), ("b", "allow"), ("*", "deny")), ALLOW, BashRow.CHAIN_COMMANDS),  # hidden in both
     ],
 )
 def test_the_commands_of_a_chain_are_judged_alone_and_the_strictest_answer_wins(rules, decision, row):

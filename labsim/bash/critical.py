@@ -135,7 +135,7 @@ def _fetch_into_shell(command: str) -> bool:
 
 
 _NETCAT: Final = re.compile(r"\bnc\b", re.ASCII | re.IGNORECASE)
-_EXEC_OPTION: Final = re.compile(rf"{_S}-(?=[a-z]*[ec])[a-z]++{_S}", re.ASCII | re.IGNORECASE)
+_EXEC_OPTION: Final = re.compile(rf"{_S}-(?=[a-z]*[ec])[a-z]+{_S}", re.ASCII | re.IGNORECASE)
 
 
 def _netcat_with_program(command: str) -> bool:
