@@ -43,7 +43,10 @@ class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, renam
 
 
 class HandlerSpec(_Part, frozen=True, kw_only=True):
-    """One `tool_call` handler. `waits` (active ms) and `asks` (a confirm of its own) happen before the rest."""
+    """One `tool_call` handler. `waits` (active ms) and `asks` (a confirm of its own) happen before the rest.
+
+    `when` limits it to inputs that have these fields with these values; without it, it acts on every input.
+    """
 
     revise: Any = UNSET
     same: bool = False
@@ -55,6 +58,7 @@ class HandlerSpec(_Part, frozen=True, kw_only=True):
     returns: Any = UNSET
     waits: int | UnsetType = UNSET
     asks: str | UnsetType = UNSET
+    when: dict[str, Any] | UnsetType = UNSET
     ext: str = "desk"
     tool: str | UnsetType = UNSET
 
@@ -144,6 +148,19 @@ class DispatchGiven(CallGiven, frozen=True, kw_only=True):
     plan_mode: bool = False
     auto_qa: bool = False
     tool: str = "seed_slot"
+
+
+class BatchCall(_Part, frozen=True, kw_only=True):
+    """One call of a model's message; the first gets the id `call-1`, and so on. Without `args` it has none: `{}`."""
+
+    name: str
+    args: Any = msgspec.field(default_factory=dict)
+
+
+class LoopGiven(CallGiven, frozen=True, kw_only=True):
+    """A batch of calls through the agent loop. Its tools are `seed_note` and `seed_slot`, with one schema."""
+
+    calls: list[BatchCall]
 
 
 class ResolveGiven(_Part, frozen=True, kw_only=True):
@@ -259,6 +276,11 @@ class DispatchCase(_Case, frozen=True, kw_only=True, tag="dispatch"):
     scenario: ClassVar[str] = "dispatch"
 
 
+class LoopCase(_Case, frozen=True, kw_only=True, tag="loop"):
+    given: LoopGiven
+    scenario: ClassVar[str] = "loop"
+
+
 class ResolveCase(_Case, frozen=True, kw_only=True, tag="resolve"):
     given: ResolveGiven
     scenario: ClassVar[str] = "resolve"
@@ -284,7 +306,9 @@ class RpcCase(_Case, frozen=True, kw_only=True, tag="rpc"):
     scenario: ClassVar[str] = "rpc"
 
 
-Case: TypeAlias = WrapperCase | DispatchCase | ResolveCase | ContextCase | ClassifyCase | FallbackCase | RpcCase
+Case: TypeAlias = (
+    WrapperCase | DispatchCase | LoopCase | ResolveCase | ContextCase | ClassifyCase | FallbackCase | RpcCase
+)
 CASE_CLASSES: Final[dict[str, type[Any]]] = {kind.scenario: kind for kind in get_args(Case)}
 
 

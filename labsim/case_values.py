@@ -21,6 +21,7 @@ from labsim.case import (
     FallbackCase,
     FunctionLabel,
     HandlerSpec,
+    LoopGiven,
     ResolveGiven,
     RpcCase,
 )
@@ -48,6 +49,8 @@ def check_case(case: Case, place: str) -> None:
             _check_handler(handler, f"{place}.given.handlers[{number}]")
     if isinstance(given, DispatchGiven):
         _check_write(given, place, odd)
+    if isinstance(given, LoopGiven):
+        _check_batch(given, place)
     if isinstance(given, CallGiven | ResolveGiven | ContextGiven):
         odd.check("given.mode", given.mode, tuple(ApprovalMode))
         odd.policies("given.userPolicies", given.user_policies)
@@ -56,6 +59,20 @@ def check_case(case: Case, place: str) -> None:
         if given.legacy_name is not UNSET and not isinstance(given.legacy_name, str):
             odd.refuse("given.legacyName", given.legacy_name, "Use text")
     odd.finish()
+
+
+def _check_batch(given: LoopGiven, place: str) -> None:
+    if not 1 <= len(given.calls) <= _MOST_CALLS:
+        raise CaseError(
+            f"{place}.given.calls", f"there are {len(given.calls)} calls", f"List 1 to {_MOST_CALLS} of them."
+        )
+    if given.args is not UNSET or given.repeat != 1:
+        name = "args" if given.args is not UNSET else "repeat"
+        raise CaseError(
+            f"{place}.given.{name}",
+            "a batch names its calls one by one",
+            f'Remove "{name}", and put it in "calls".',
+        )
 
 
 class _Odd:

@@ -18,6 +18,7 @@ from labsim.case import (
     ContextCase,
     DispatchCase,
     FallbackCase,
+    LoopCase,
     ResolveCase,
     RpcCase,
     WrapperCase,
@@ -132,6 +133,10 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
         from labsim.scenario_dispatch import DispatchesUnderWay
 
         return DispatchesUnderWay(case, stage, _ui(case, stage, live=live))
+    if isinstance(case, LoopCase):
+        from labsim.scenario_loop import BatchUnderWay
+
+        return BatchUnderWay(case, stage, _ui(case, stage, live=live))
     if isinstance(case, ResolveCase | ContextCase):
         from labsim.scenario_resolve import Resolving
 
@@ -142,7 +147,7 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
     return HostScenario(case, stage)
 
 
-def _ui(case: WrapperCase | DispatchCase, stage: Stage, *, live: bool) -> UI:
+def _ui(case: WrapperCase | DispatchCase | LoopCase, stage: Stage, *, live: bool) -> UI:
     from labsim.scripted import answers
 
     given = case.given

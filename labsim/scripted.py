@@ -15,7 +15,7 @@ from labsim.case import CallGiven, HandlerSpec, ResultHandlerSpec
 from labsim.errors import HostError, ThrownValue
 from labsim.events import Ledger, ToolCallEvent, ToolResultEvent
 from labsim.extensions import EventName, Extension, HandlerContext, PlainHandler, ToolCallInput, ToolResultInput
-from labsim.hostvalues import copy_json, text_of
+from labsim.hostvalues import copy_json, same, text_of
 from labsim.tool import text_content, visible_text
 from labsim.ui import Answer, Disconnects, Fails, FailsWith, Says
 
@@ -106,6 +106,11 @@ def _meant(named: str | UnsetType, inner_tool: str | None) -> str | None:
     return None if named == "*" else named
 
 
+def _has(given: object, fields: Mapping[str, Any]) -> bool:
+    """Whether an input has each of these fields with just that value."""
+    return isinstance(given, Mapping) and all(same(given.get(key, UNSET), value) for key, value in fields.items())
+
+
 class _ToolCallHandler:
     """One scripted `tool_call` handler. It is `async` only where the case has it wait or ask."""
 
@@ -116,6 +121,8 @@ class _ToolCallHandler:
     def __call__(self, event: ToolCallInput, context: HandlerContext) -> Any:
         spec = self._spec
         if self._tool is not None and event.tool_name != self._tool:
+            return None
+        if spec.when is not UNSET and not _has(event.input, spec.when):
             return None
         if spec.waits is not UNSET or spec.asks is not UNSET:
             return self._slowly(event, context)
