@@ -151,7 +151,7 @@ class DispatchGiven(CallGiven, frozen=True, kw_only=True):
 
 
 class BatchCall(_Part, frozen=True, kw_only=True):
-    """One call of a model's message; the first gets the id `call-1`, and so on. Without `args` it has none: `{}`."""
+    """One call of a model's message; the first gets the id `call-1`, and so on. `args` left out stands for `{}`."""
 
     name: str
     args: Any = msgspec.field(default_factory=dict)
