@@ -1,0 +1,520 @@
+"""Events beside `tool_call`: changed results, lifecycle, vetoes, the end of a session, file fallbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from engine_kit import Desk, plain
+from msgspec import UNSET
+
+from labsim.errors import HostError, ThrownValue
+from labsim.events import ExtensionError
+from labsim.extensions import EventName, Extension, HandlerContext, HandlerReply, PlainHandler, ToolResultInput
+from labsim.fallback import (
+    FallbackRegistries,
+    InertFiles,
+    SimulatedError,
+    WriteRequest,
+    current_session,
+    write_file,
+)
+from labsim.fallback.events import HandlerConsulted
+from labsim.stage import Stage
+from labsim.tool import ToolCall, ToolResult, text_content
+
+ALLOWED: dict[str, Any] = {"policies": {"seed_note": "allow"}}
+RESULT, SHUTDOWN = EventName.TOOL_RESULT, EventName.SESSION_SHUTDOWN
+
+
+def reported(desk: Desk) -> list[tuple[str, str, str]]:
+    return [(e.extension_path, e.on, e.error) for e in desk.stage.ledger if isinstance(e, ExtensionError)]
+
+
+def slow(ms: int, answer: Any = None) -> Callable[[Any, HandlerContext], Any]:
+    async def handler(event: Any, context: HandlerContext) -> Any:
+        await context.sleep(ms)
+        return answer
+
+    return handler
+
+
+def fails(event: Any, context: HandlerContext) -> Any:
+    raise HostError("broken")
+
+
+# Results
+
+
+def changed(desk: Desk, *answers: Any) -> ToolResult:
+    """The result after handlers with these answers."""
+    for answer in answers:
+        desk.on(RESULT, lambda event, context, answer=answer: answer)
+    return desk.call(**ALLOWED).result()
+
+
+def a_failing_desk(error: Exception) -> Desk:
+    def execute(call: ToolCall) -> ToolResult:
+        raise error
+
+    return Desk(execute=execute)
+
+
+def test_each_result_handler_sees_it_as_the_one_before_left_it() -> None:
+    """W-51: a field counts if it is present; an explicit false counts."""
+    desk, seen = Desk(), list[tuple[Any, Any, Any]]()
+
+    def watch(event: ToolResultInput, context: HandlerContext) -> None:
+        seen.append((event.content, event.details, event.is_error))
+
+    for answer in (
+        {"content": text_content("one")},
+        {"details": [1], "isError": True},
+        HandlerReply(is_error=False),
+    ):
+        desk.on(RESULT, watch)
+        desk.on(RESULT, lambda event, context, answer=answer: answer)
+    desk.on(RESULT, watch)
+    result = desk.call(**ALLOWED).result()
+
+    assert seen == [
+        (text_content("inert"), UNSET, False),
+        (text_content("one"), UNSET, False),
+        (text_content("one"), [1], True),
+        (text_content("one"), [1], False),
+    ]
+    assert result == ToolResult(content=text_content("one"), details=[1])
+
+
+@pytest.mark.parametrize("answer", [None, {}, {"other": 1}, "text", 0, HandlerReply()])
+def test_without_a_change_the_result_is_the_tools_own_object(answer: Any) -> None:
+    """W-52: unchanged, with every key it had."""
+    own = ToolResult(content=text_content("own"), extra={"useless": True})
+    desk = Desk(execute=lambda call: own)
+
+    assert changed(desk, answer) is own
+
+
+def test_without_a_change_the_tools_own_error_leaves() -> None:
+    """W-52: the very object."""
+    error = HostError("inert failure")
+    desk = a_failing_desk(error)
+    desk.on(RESULT, lambda event, context: None)
+
+    with pytest.raises(HostError) as raised:
+        desk.call(**ALLOWED).result()
+    assert raised.value is error
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(HostError("no shelf"), "no shelf"), (ThrownValue([1, 2], "1,2"), "1,2"), (KeyError("card"), "'card'")],
+)
+def test_an_error_becomes_text_for_the_event(error: Exception, text: str) -> None:
+    """W-48, W-49: details nothing, isError true."""
+    desk = a_failing_desk(error)
+
+    with pytest.raises(Exception, match=text):
+        desk.call(**ALLOWED).result()
+    assert desk.heard[-1] == {
+        "event": "tool_result",
+        "toolName": "seed_note",
+        "toolCallId": "call-1",
+        "input": {"action": "publish"},
+        "content": text,
+        "isError": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        ({"details": {"n": 1}}, ToolResult(content=text_content("broken"), details={"n": 1}, is_error=True)),
+        ({"content": text_content("mended")}, ToolResult(content=text_content("mended"), is_error=True)),
+        ({"isError": False}, ToolResult(content=text_content("broken"))),
+        ({"isError": None}, ToolResult(content=text_content("broken"))),
+    ],
+)
+def test_any_change_turns_a_failure_into_a_returned_result(answer: Any, result: ToolResult) -> None:
+    """W-53, W-54: it stays an error unless a handler says otherwise."""
+    assert changed(a_failing_desk(HostError("broken")), answer) == result
+
+
+@pytest.mark.parametrize(
+    ("own", "answer", "result"),
+    [
+        (
+            ToolResult(content=text_content("x"), is_error=True, extra={"useless": True}),
+            {"content": text_content("y")},
+            ToolResult(content=text_content("y"), is_error=True),
+        ),
+        (
+            ToolResult(content=text_content("x"), details=[1], provider_metadata={"type": "computer"}),
+            {"isError": True},
+            ToolResult(
+                content=text_content("x"), details=[1], is_error=True, provider_metadata={"type": "computer"}
+            ),
+        ),
+        (
+            ToolResult(content=text_content("x"), details=[1]),
+            {"content": None, "details": None},
+            ToolResult(content=text_content("x"), details=[1]),
+        ),
+        (
+            ToolResult(content=text_content("x"), is_error="yes"),
+            {"details": 1},
+            ToolResult(content=text_content("x"), details=1),
+        ),
+    ],
+    ids=["W-54, W-55", "W-53", "null falls back (wrapper-2202)", "W-49: exactly true"],
+)
+def test_a_changed_result_has_these_parts_and_no_other(own: ToolResult, answer: Any, result: ToolResult) -> None:
+    """W-53 to W-55: content, details and provider metadata; other keys of the tool's are lost."""
+    assert changed(Desk(execute=lambda call: own), answer) == result
+
+
+def test_a_result_handler_that_fails_or_dawdles_is_skipped() -> None:
+    """W-56: 30 s, whatever `tool_call` handlers are given; reported, and the result is unaffected."""
+    desk = Desk(tool_call_budget_ms=100)
+    desk.on(RESULT, fails, "broken.ts")
+    desk.on(RESULT, slow(30_000, {"isError": True}), "slow.ts")
+    desk.on(RESULT, slow(29_999, {"details": "in time"}), "quick.ts")
+
+    result = desk.call(**ALLOWED).result()
+
+    assert result == ToolResult(content=text_content("inert"), details="in time")
+    assert reported(desk) == [
+        ("broken.ts", "tool_result", "broken"),
+        ("slow.ts", "tool_result", "handler timed out after 30000ms"),
+    ]
+    assert desk.times("call_returned") == [59_999]
+
+
+def test_a_result_hook_cannot_undo_an_effect() -> None:
+    """W-58: the executor was entered; calling it a failure changes nothing about that."""
+    desk = Desk()
+    desk.on(RESULT, lambda event, context: {"isError": True, "content": text_content("it did not happen")})
+
+    assert desk.call(**ALLOWED).result().is_error is True
+    assert len(desk.calls) == 1
+
+
+# Lifecycle
+
+
+@pytest.mark.parametrize("name", [EventName.APPROVAL_REQUESTED, EventName.APPROVAL_RESOLVED])
+@pytest.mark.parametrize(
+    ("handler", "takes", "error"),
+    [(fails, 0, "broken"), (slow(29_999), 29_999, None), (slow(50_000), 30_000, "handler timed out after 30000ms")],
+)
+def test_a_lifecycle_handler_changes_no_decision(
+    name: EventName, handler: Any, takes: int, error: str | None
+) -> None:
+    """W-34, W-60: it is waited for, up to 30 s, and reported."""
+    desk = Desk(answers=["Approve"])
+    desk.on(name, lambda event, context: {"block": True, "approved": False, "cancel": True})
+    desk.on(name, handler, "slow.ts")
+
+    desk.call().result()
+
+    assert [kind for kind in desk.kinds if kind != "extension_error"] == [
+        "tool_call",
+        "tool_approval_requested",
+        "ui.select",
+        "tool_approval_resolved",
+        "execute",
+        "tool_result",
+    ]
+    assert desk.times("execute") == [takes]
+    assert reported(desk) == ([] if error is None else [("slow.ts", name.value, error)])
+
+
+# Vetoes
+
+BEFORE = [name for name in EventName if name.startswith("session_before_")]
+
+
+def emitted(desk: Desk, name: EventName) -> Any:
+    return desk.stage.play(desk.runner.emit(name, {"type": name.value})).result()
+
+
+def test_four_events_can_be_vetoed() -> None:
+    """W-61."""
+    assert [name.value for name in BEFORE] == [
+        "session_before_switch",
+        "session_before_branch",
+        "session_before_tree",
+        "session_before_compact",
+    ]
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_a_veto_ends_the_round_at_once(name: EventName) -> None:
+    """W-61: whoever comes later is not asked."""
+    desk, asked = Desk(), list[str]()
+    desk.on(name, slow(5, {"keep": 1}))
+    desk.on(name, lambda event, context: {"cancel": True, "why": "unsaved"})
+    desk.on(name, lambda event, context: asked.append("later"))
+
+    assert emitted(desk, name) == {"cancel": True, "why": "unsaved"}
+    assert asked == []
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_otherwise_the_last_answer_that_is_one_is_kept(name: EventName) -> None:
+    """W-60, W-61: a failing handler answers nothing."""
+    desk = Desk()
+    for handler in (
+        lambda event, context: {"keep": 1},
+        lambda event, context: HandlerReply(cancel=False, reason="last"),
+        lambda event, context: None,
+        fails,
+        slow(30_000, {"cancel": True}),
+        PlainHandler(lambda event: None),
+    ):
+        desk.on(name, handler)
+
+    assert emitted(desk, name) == HandlerReply(cancel=False, reason="last")
+    assert [error for _, _, error in reported(desk)] == ["broken", "handler timed out after 30000ms"]
+
+
+def test_a_struct_can_veto_as_well_as_a_mapping() -> None:
+    """W-61."""
+    desk = Desk()
+    desk.on(BEFORE[0], lambda event, context: HandlerReply(cancel=True))
+    desk.on(BEFORE[0], fails)
+
+    assert emitted(desk, BEFORE[0]) == HandlerReply(cancel=True)
+
+
+def test_other_events_keep_no_answer() -> None:
+    """W-60: and every handler hears them, in order, with one event."""
+    desk, seen = Desk(recorded=False), list[Any]()
+
+    def cancel(event: Any, context: HandlerContext) -> dict[str, Any]:
+        seen.append(event)
+        return {"cancel": True}
+
+    for _ in range(2):
+        desk.on(EventName.APPROVAL_REQUESTED, cancel)
+
+    assert emitted(desk, EventName.APPROVAL_REQUESTED) is None
+    assert len(seen) == 2
+    assert seen[0] is seen[1]
+
+
+# The end of a session
+
+
+def test_shutdown_handlers_run_side_by_side_for_two_seconds() -> None:
+    """W-62: three slow ones take no longer than the slowest allowed; their answers are ignored."""
+    desk, done = Desk(), list[str]()
+
+    def ending(name: str, ms: int) -> Any:
+        async def handler(event: Any, context: HandlerContext) -> Any:
+            await context.sleep(ms)
+            done.append(f"{name} at {desk.stage.now_ms}")
+            return {"cancel": True}
+
+        return handler
+
+    for name, ms in [("a", 1999), ("b", 1500), ("c", 2000), ("d", 9000)]:
+        desk.on(SHUTDOWN, ending(name, ms), f"{name}.ts")
+    desk.on(SHUTDOWN, fails, "broken.ts")
+    desk.stage.play(desk.runner.shutdown()).result()
+
+    assert desk.stage.now_ms == 2000
+    assert done == ["b at 1500", "a at 1999", "c at 2000"]
+    assert reported(desk) == [
+        ("broken.ts", "session_shutdown", "broken"),
+        ("c.ts", "session_shutdown", "handler timed out after 2000ms"),
+        ("d.ts", "session_shutdown", "handler timed out after 2000ms"),
+    ]
+
+
+def test_after_shutdown_no_call_waits_for_a_preview() -> None:
+    """W-63: what the runner held for its session is let go."""
+    desk = Desk()
+
+    async def never(call_id: str, signal: Any) -> None:
+        raise AssertionError("nobody waits any more")
+
+    desk.runner.install_preview_waiter(never)
+    desk.stage.play(desk.runner.shutdown()).result()
+
+    desk.stage.play(desk.runner.wait_for_preview("call-1", None)).result()
+
+
+# File fallbacks
+
+DENIED = SimulatedError("EACCES: synthetic", "EACCES")
+
+
+class Library:
+    """A desk whose tool writes a card, and is always denied; extensions may take the write over."""
+
+    def __init__(
+        self,
+        session_id: str | None = "s-1",
+        registries: FallbackRegistries | None = None,
+        stage: Stage | None = None,
+    ) -> None:
+        self.registries = registries if registries is not None else FallbackRegistries()
+        self.files = InertFiles(cwd="/desk")
+        self.files.add_directory("/desk")
+        self.asked: list[tuple[str, str | None]] = []
+        self.desk = Desk(execute=self.write, session_id=session_id, registries=self.registries, stage=stage)
+        self.pause_ms = 0
+
+    async def write(self, call: ToolCall) -> ToolResult:
+        def primitive() -> None:
+            raise DENIED
+
+        await self.desk.stage.sleep(self.pause_ms)
+        write_file("/desk/card", "note", files=self.files, registries=self.registries, primitive=primitive)
+        return ToolResult(content=text_content("written"))
+
+    def broker(self, name: str, answer: bool = True) -> Callable[[WriteRequest, HandlerContext], bool]:
+        def handle(request: WriteRequest, context: HandlerContext) -> bool:
+            self.asked.append((name, request.session_id))
+            return answer
+
+        return handle
+
+    def outcome(self) -> str:
+        task = self.desk.call(**ALLOWED)
+        try:
+            return str(task.result().content[0].text)
+        except SimulatedError as error:
+            return str(error)
+
+
+def test_a_fallback_is_installed_when_the_runner_initialises() -> None:
+    """F-17: registering while the extension loads does nothing by itself."""
+    library = Library()
+    library.desk.extension("broker.ts").fallbacks.register_write(library.broker("a"))
+    assert library.outcome() == "EACCES: synthetic"
+
+    library.desk.runner.initialise()
+    assert library.outcome() == "written"
+    assert library.asked == [("a", "s-1")]
+
+
+def test_a_first_registration_after_initialising_is_too_late_and_an_additional_one_is_not() -> None:
+    """F-18."""
+    library = Library()
+    library.desk.extension("early.ts").fallbacks.register_write(library.broker("early", answer=False))
+    library.desk.runner.initialise()
+    library.desk.extension("late.ts").fallbacks.register_write(library.broker("late"))
+    assert library.outcome() == "EACCES: synthetic"
+
+    library.desk.extension("early.ts").fallbacks.register_write(library.broker("additional"))
+    assert library.outcome() == "written"
+    assert [name for name, _ in library.asked] == ["early", "early", "additional"]
+
+
+def test_initialising_again_replaces_what_was_installed() -> None:
+    """F-20: no handler is asked twice, and latecomers are in now."""
+    library = Library()
+    library.desk.extension("a.ts").fallbacks.register_write(library.broker("a", answer=False))
+    library.desk.runner.initialise()
+    library.desk.extension("b.ts").fallbacks.register_write(library.broker("b"))
+    library.desk.runner.initialise()
+
+    assert library.outcome() == "written"
+    assert [name for name, _ in library.asked] == ["a", "b"]
+
+
+@pytest.mark.parametrize("handlers", [[], [fails], [slow(9000)]], ids=["no handler", "one fails", "one dawdles"])
+def test_shutdown_takes_the_fallbacks_out_whatever_its_handlers_do(handlers: list[Any]) -> None:
+    """F-20, W-63; those of another session stay."""
+    library = Library()
+    other = Library("s-2", library.registries)
+    for each in (library, other):
+        each.desk.extension("broker.ts").fallbacks.register_write(each.broker(str(each.desk.runner.session_id)))
+        each.desk.runner.initialise()
+    for handler in handlers:
+        library.desk.on(SHUTDOWN, handler)
+    library.desk.stage.play(library.desk.runner.shutdown()).result()
+
+    assert library.outcome() == "written"
+    assert (library.asked, other.asked) == ([], [("s-2", "s-1")])
+
+
+def test_a_shutdown_that_nobody_waits_for_takes_them_out_too() -> None:
+    """W-63: the stage was closed in the middle of it."""
+    library = Library()
+    library.desk.extension("broker.ts").fallbacks.register_write(library.broker("a"))
+    library.desk.runner.initialise()
+    library.desk.on(SHUTDOWN, slow(1000))
+    library.desk.stage.spawn(library.desk.runner.shutdown())
+    library.desk.stage.close()
+
+    assert not library.registries.has_any
+
+
+def test_a_request_carries_the_session_of_the_call_that_raised_it() -> None:
+    """F-37, F-39, F-40: two calls take turns, and each handler is asked about both sessions."""
+    one = Library("s-1")
+    two = Library("s-2", one.registries, one.desk.stage)
+    one.pause_ms, two.pause_ms = 10, 5
+    one.desk.extension("broker.ts").fallbacks.register_write(one.broker("broker"))
+    one.desk.runner.initialise()
+
+    for library in (one, two):
+        library.desk.stage.spawn(library.desk.begun(mode="yolo"))
+    one.desk.stage.advance(20)
+
+    assert one.asked == [("broker", "s-2"), ("broker", "s-1")]
+    assert current_session() is None
+
+
+def test_no_scope_is_entered_while_nobody_has_a_fallback() -> None:
+    """F-38: a host without fallbacks does nothing extra, and nothing about sessions shows."""
+    library, seen = Library(), list[str | None]()
+
+    def look(call: ToolCall) -> ToolResult:
+        seen.append(current_session())
+        return ToolResult(content=text_content("looked"))
+
+    library.desk._execute = look
+    library.desk.call(**ALLOWED)
+    take_out = library.registries.deletes.add(lambda request: False)
+    library.desk.call(**ALLOWED)
+    take_out()
+    library.desk.call(**ALLOWED)
+
+    assert seen == [None, "s-1", None]
+
+
+def test_each_request_gets_a_fresh_context_and_stands_in_the_ledger() -> None:
+    """F-19; the record carries the simulated time of the call around it."""
+    library, contexts = Library(), list[HandlerContext]()
+    library.pause_ms = 40
+
+    def keep(request: WriteRequest, context: HandlerContext) -> bool:
+        contexts.append(context)
+        return True
+
+    library.desk.extension("broker.ts").fallbacks.register_write(keep)
+    library.desk.runner.initialise()
+    library.outcome()
+    library.outcome()
+
+    assert len({id(context) for context in contexts}) == 2
+    consulted = [event for event in library.desk.stage.ledger if isinstance(event, HandlerConsulted)]
+    assert [event.at_ms for event in consulted] == [40, 80]
+    assert plain(consulted[0])["extension"] == "broker.ts"
+
+
+def test_an_extension_without_fallbacks_costs_nothing() -> None:
+    """F-17: one entry an extension and seam, and only where it registered."""
+    library = Library()
+    library.desk.extension("quiet.ts")
+    used: Extension = library.desk.extension("delete.ts")
+    used.fallbacks.register_delete(lambda request, context: True)
+    library.desk.runner.initialise()
+
+    assert not library.registries.writes.has_any
+    assert len(library.registries.deletes.snapshot()) == 1
