@@ -19,7 +19,7 @@ DEEPEST: Final = 100  # levels; far more than any schema here has
 _EXACT_DIGITS: Final = 15  # an integer up to this long is the same number to the host as to Python
 _HELP: Final = frozenset({"", "?", "help"})
 _HEADER: Final = re.compile(rf"[{BLANKS}]*\[[^#\r\n]+#[^ \t\r\n]*\][{BLANKS}]*")
-_ANCHORED: Final = re.compile(r"\s*(?:[*+-]\s*)?\d+:", re.ASCII)
+_ANCHORED: Final = re.compile(r"\s*(?:[*+-]\s*)?\d+(?:-\d+)?:", re.ASCII)
 
 
 class NotJson(Exception):
