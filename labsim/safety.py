@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from labsim.approval import truncate
-from labsim.hostvalues import text_of, trim
+from labsim.hostvalues import text_of, trim, truthy
 
 SHOWN: Final = 500  # characters of one check
 _ANSI: Final = re.compile(
@@ -38,6 +38,6 @@ def safety_text(checks: Sequence[Mapping[str, Any]]) -> str:
 
 def check_text(check: Mapping[str, Any]) -> str:
     """The first non-empty of message, code and id, on one line and with nothing left to interpret (W-44)."""
-    said = next((check[key] for key in ("message", "code", "id") if check.get(key)), "")
+    said = next((check[key] for key in ("message", "code", "id") if truthy(check.get(key))), "")
     text = _CONTROLS.sub("", _ANSI.sub("", text_of(said)))
     return _MARKUP.sub(r"\\\1", truncate(trim(_BREAKS.sub(" ", text)), SHOWN))
