@@ -1,0 +1,229 @@
+"""A chapter as a notebook uses it: its cases to play, its checkpoints to answer, one learner's progress.
+
+On top of everything else that a notebook needs; below only the notebooks. A chapter is a set of data files
+(`ChapterFiles`); the built-in ones lie in `fixtures/`, and a folder laid out in the same way is a chapter too, so
+nothing else in the workbook has to know where a chapter came from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from labsim.case import Case, find, parse_file
+from labsim.errors import CaseError
+from labsim.hostvalues import stringify
+from labsim.library import fixtures_dir
+from labsim.play import run
+from labsim.report import Report
+from workbook.checkpoint_file import Belief, Checkpoint, parse_beliefs, parse_checkpoints
+from workbook.dialogs import Cells, LivePlay
+from workbook.errors import WorkbookError
+from workbook.grid import Grid
+from workbook.learner import Learner, progress_of, who
+from workbook.page import Heading, Literal, Page, Paragraph, Table, page
+from workbook.played import placed
+from workbook.prediction import Lesson, Prediction
+from workbook.progress import Progress
+from workbook.rows import ledger_grid
+
+CHECKPOINTS: Final = "checkpoints"
+BELIEFS: Final = "beliefs.json"
+_CELLS: Final = Cells()
+
+
+class UnknownChapter(WorkbookError):
+    """No chapter has that id. Attributes: `chapter_id`, `known`."""
+
+    def __init__(self, chapter_id: str, known: tuple[str, ...]) -> None:
+        self.chapter_id = chapter_id
+        self.known = known
+        close = get_close_matches(chapter_id, known, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
+        super().__init__(f"No chapter has the id {chapter_id!r}. {hint}")
+
+
+class UnknownCheckpoint(WorkbookError):
+    """The chapter has no checkpoint of that id. Attributes: `checkpoint_id`, `known`."""
+
+    def __init__(self, chapter_id: str, checkpoint_id: str, known: tuple[str, ...]) -> None:
+        self.checkpoint_id = checkpoint_id
+        self.known = known
+        close = get_close_matches(checkpoint_id, known, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
+        super().__init__(f"{chapter_id} has no checkpoint {checkpoint_id!r}. {hint}")
+
+
+class ChapterFiles(Struct, frozen=True, kw_only=True):
+    """Where the parts of one chapter are. `cases` are read in order, and their ids share one space."""
+
+    id: str
+    cases: tuple[Path, ...]
+    checkpoints: Path | None  # None: a chapter without any
+    beliefs: Path | None
+
+
+def chapter_files(folder: Path, chapter_id: str) -> ChapterFiles:
+    """A chapter in a folder laid out as `fixtures/`.
+
+    `ID.json` and `ID-more.json` hold cases, `checkpoints/ID.json` checkpoints, `checkpoints/beliefs.json` beliefs.
+    Raises: UnknownChapter.
+    """
+    cases = tuple(
+        path for name in (chapter_id, f"{chapter_id}-more") if (path := folder / f"{name}.json").is_file()
+    )
+    if not cases:
+        raise UnknownChapter(chapter_id, chapter_ids(folder))
+    checkpoints, beliefs = folder / CHECKPOINTS / f"{chapter_id}.json", folder / CHECKPOINTS / BELIEFS
+    return ChapterFiles(
+        id=chapter_id,
+        cases=cases,
+        checkpoints=checkpoints if checkpoints.is_file() else None,
+        beliefs=beliefs if beliefs.is_file() else None,
+    )
+
+
+def chapter_ids(folder: Path) -> tuple[str, ...]:
+    """The ids of the chapters in a folder, in the order of their names."""
+    names = sorted(path.stem for path in folder.glob("*.json"))
+    return tuple(name for name in names if not name.endswith("-more"))
+
+
+def open_chapter(chapter_id: str, *, folder: Path | str | None = None) -> Chapter:
+    """The chapter of that id: built in, or in a folder laid out as `fixtures/`.
+
+    Raises: UnknownChapter; labsim.errors.CaseError, if one of its files is not right; UnknownLearner.
+    """
+    files = chapter_files(fixtures_dir() if folder is None else Path(folder), chapter_id)
+    learner = who()
+    return Chapter(files, learner=learner, progress=progress_of(learner))
+
+
+class Chapter:
+    """One chapter, open: what a notebook calls a desk."""
+
+    def __init__(self, files: ChapterFiles, *, learner: Learner, progress: Progress, cells: Cells = _CELLS) -> None:
+        """Reads all of the chapter's files. Raises: labsim.errors.CaseError, with the place."""
+        self.id = files.id
+        self._given: dict[str, Any] = {}
+        cases: dict[str, Case] = {}
+        for path in files.cases:
+            cases |= self._read_cases(path, cases)
+        self._lesson = Lesson(
+            chapter=files.id, cases=cases, beliefs=_beliefs(files), progress=progress, learner=learner
+        )
+        self._checkpoints = _checkpoints(files)
+        self._cells = cells
+
+    # -- cases
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """The ids of its cases, in the order of the files."""
+        return tuple(self._lesson.cases)
+
+    def case(self, case_id: str) -> Page:
+        """A case as it is given, without what it expects and why. Raises: labsim.errors.UnknownCase."""
+        case = find(self._lesson.cases.values(), case_id)
+        given = json.dumps(self._given[case_id], indent=2, ensure_ascii=False)
+        return page(
+            Heading(text=case.title or case.id),
+            Paragraph(lead="Case:", text=f"{case.id}, scenario {case.scenario}"),
+            Literal(label="Given", text=given),
+        )
+
+    def play(self, case_id: str) -> PlayedReport:
+        """A case played to its end with its own answers. Raises: labsim.errors.UnknownCase."""
+        report = run(find(self._lesson.cases.values(), case_id))
+        return PlayedReport(**{name: getattr(report, name) for name in report.__struct_fields__})
+
+    def live(self, case_id: str) -> LivePlay:
+        """A case whose dialogs somebody answers, now or later. Raises: labsim.errors.UnknownCase."""
+        made = LivePlay(find(self._lesson.cases.values(), case_id), self._lesson.learner)
+        self._cells.made(made)
+        return made
+
+    # -- checkpoints
+
+    @property
+    def checkpoints(self) -> tuple[str, ...]:
+        """The ids of its checkpoints, in the order in which they are met."""
+        return tuple(self._checkpoints)
+
+    def predict(self, checkpoint_id: str) -> Prediction:
+        """The checkpoint, to be answered. Raises: UnknownCheckpoint."""
+        return Prediction(self._lesson, self._checkpoint(checkpoint_id))
+
+    def reveal(self, checkpoint_id: str) -> Page:
+        """What really happens, and why, once an answer is committed. Raises: UnknownCheckpoint."""
+        return self.predict(checkpoint_id).reveal()
+
+    def reset(self, checkpoint_id: str, why: str = "") -> Page:
+        """Take a commit back, on the record. Raises: UnknownCheckpoint; NotSaved."""
+        return self.predict(checkpoint_id).reset(why)
+
+    def standing(self) -> Page:
+        """How the learner stands with each checkpoint, in words."""
+        rows = tuple((name, str(self.predict(name).verdict)) for name in self._checkpoints)
+        grid = Grid(caption=f"Checkpoints of {self.id}", columns=("checkpoint", "how it stands"), rows=rows)
+        return page(Table(grid=grid))
+
+    def __repr__(self) -> str:
+        return f"<Chapter {self.id}: {len(self.cases)} cases, {len(self.checkpoints)} checkpoints>"
+
+    # -- inside
+
+    def _checkpoint(self, checkpoint_id: str) -> Checkpoint:
+        if checkpoint_id not in self._checkpoints:
+            raise UnknownCheckpoint(self.id, checkpoint_id, self.checkpoints)
+        return self._checkpoints[checkpoint_id]
+
+    def _read_cases(self, path: Path, known: Mapping[str, Case]) -> dict[str, Case]:
+        data = path.read_bytes()
+        cases = {case.id: case for case in parse_file(data, path.name).cases}
+        for case_id in cases:
+            if case_id in known:
+                raise CaseError(
+                    f"{path.name}: {case_id}",
+                    "another file of this chapter has a case of that id",
+                    "Give each case an id of its own.",
+                )
+        self._given |= {raw["id"]: raw["given"] for raw in msgspec.json.decode(data)["cases"]}
+        return cases
+
+
+class PlayedReport(Report, frozen=True, kw_only=True):
+    """A report that shows itself as the value of a cell: its ledger and what was observed, not what was expected."""
+
+    def page(self) -> Page:
+        ledger = ledger_grid(f"Ledger of {self.case.id}", placed(self))
+        seen = [(name, value) for name, value in self.observed.items() if name != "promptTexts"]
+        rows = tuple((name, value if isinstance(value, str) else stringify(value)) for name, value in seen)
+        observed = Grid(caption=f"Observed in {self.case.id}", columns=("field", "observed"), rows=rows)
+        return page(*(Table(grid=grid) for grid in (ledger, observed) if grid.rows))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return self.page()._repr_mimebundle_()
+
+
+def _checkpoints(files: ChapterFiles) -> dict[str, Checkpoint]:
+    if files.checkpoints is None:
+        return {}
+    file = parse_checkpoints(files.checkpoints.read_bytes(), files.checkpoints.name)
+    if file.chapter != files.id:
+        raise CaseError(
+            f"{files.checkpoints.name}: chapter", f"{file.chapter!r} is another chapter", f"Use {files.id!r}."
+        )
+    return {checkpoint.id: checkpoint for checkpoint in file.checkpoints}
+
+
+def _beliefs(files: ChapterFiles) -> dict[str, Belief]:
+    if files.beliefs is None:
+        return {}
+    return parse_beliefs(files.beliefs.read_bytes(), files.beliefs.name)

@@ -1,0 +1,83 @@
+"""The controls that a browser shows: two anywidgets, one for dialogs and one for checkpoints.
+
+Above `grid`, for the look of its tables; `dialogs` and `prediction` own them. A control is a few traits and a
+front-end file and holds no rule: it shows what it is told, and hands what a button sent to whoever made it. Plain
+ipywidgets cannot name a group of radio buttons, nor keep JupyterLab's one-key shortcuts away from a focused button;
+these can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import anywidget
+import traitlets
+
+from workbook.grid import STYLE
+
+VIEW: Final = "application/vnd.jupyter.widget-view+json"
+_STATIC: Final = Path(__file__).with_name("static")
+
+
+def front_end(*names: str) -> str:
+    """Front-end files as one module: a widget's module cannot import from beside itself."""
+    return "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in names)
+
+
+class _Control(anywidget.AnyWidget):
+    """What both controls do. `receive` gets each message of the front end, perhaps on another thread."""
+
+    _css = front_end("controls.css") + STYLE.removeprefix("<style>").removesuffix("</style>")
+
+    status = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, receive: Callable[[object], None], **state: Any) -> None:
+        super().__init__(**state)
+        self.on_msg(lambda control, content, buffers: receive(content))
+
+    def update(self, state: Mapping[str, Any]) -> None:
+        """Tell the front end everything that changed, in one message."""
+        with self.hold_sync():
+            for name, value in state.items():
+                setattr(self, name, value)
+
+    def view(self) -> dict[str, Any]:
+        """The part of a mime bundle that has a front end draw this control."""
+        return {VIEW: {"version_major": 2, "version_minor": 0, "model_id": self.model_id}}
+
+
+class DialogControl(_Control):
+    """Dialogs of one play, oldest first, and the ledger under them.
+
+    `dialogs`: mappings of `id`, `kind`, `label`, `text`, `options`, `placeholder`, `prefill`, `open`, `ended`.
+    `ledger`: a `workbook.grid.Grid` as plain values. Sends `reply` and `dismiss`.
+    """
+
+    _esm = front_end("blocks.js", "dialogs.js")
+
+    title = traitlets.Unicode().tag(sync=True)
+    dialogs = traitlets.List(traitlets.Dict()).tag(sync=True)
+    ledger = traitlets.Dict().tag(sync=True)
+
+
+class CheckpointControl(_Control):
+    """One checkpoint: a group of options, or a text, to commit.
+
+    `options`: mappings of `id` and `text`; `answer` is the locked one. `reveal`: blocks as `workbook.page` gives
+    them, none before the learner asked for them after a commit. Sends `commit`, `hint` and `reveal`.
+    """
+
+    _esm = front_end("blocks.js", "checkpoint.js")
+
+    title = traitlets.Unicode().tag(sync=True)
+    kind = traitlets.Unicode().tag(sync=True)
+    prompt = traitlets.Unicode().tag(sync=True)
+    options = traitlets.List(traitlets.Dict()).tag(sync=True)
+    picked = traitlets.Unicode().tag(sync=True)  # chosen or typed and not committed; kept for a second view
+    locked = traitlets.Bool(False).tag(sync=True)
+    answer = traitlets.Unicode().tag(sync=True)
+    hints = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    hints_left = traitlets.Int(0).tag(sync=True)
+    reveal = traitlets.List(traitlets.Dict()).tag(sync=True)

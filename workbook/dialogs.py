@@ -1,0 +1,349 @@
+"""A case played live: its dialogs as controls, its ledger beneath them, and nobody waiting in a cell.
+
+Above `labsim.play`, whose driver this is, and `page`; below `chapters`. A question that opens is shown; a click
+replies to it and the play goes on from there, whichever thread the click is handled on. The scripted learner takes
+the same path, with the answers of the case. A dialog stays where it is after its answer, so that nothing moves
+under the pointer and the pressed button keeps the focus.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from labsim.case import Case, WrapperCase
+from labsim.errors import HostError, LabsimError
+from labsim.hostvalues import stringify
+from labsim.play import Performance, start
+from labsim.report import Report
+from labsim.scripted import answers
+from labsim.show import visible
+from labsim.stage import Question
+from labsim.terms import DialogKind
+from labsim.ui import NO_ANSWER, Answer, given
+from workbook.errors import WorkbookError
+from workbook.grid import Grid
+from workbook.learner import Learner
+from workbook.page import Block, Group, Heading, Items, Literal, Page, Paragraph, Table, page
+from workbook.played import WAITING, placed
+from workbook.rows import ledger_grid
+
+if TYPE_CHECKING:
+    from workbook.controls import DialogControl
+
+ROWS_SHOWN: Final = 200  # of the newest events; a browser gets slow long before a ledger does
+YES, NO = "Yes", "No"
+
+
+class Reply(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="reply"):
+    """A dialog's button: which option (by place, so that the exact label comes back), or the text typed."""
+
+    dialog: str
+    option: int | None = None
+    text: str | None = None
+
+
+class Dismiss(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="dismiss"):
+    """The Dismiss button, or Escape."""
+
+    dialog: str
+
+
+Message: TypeAlias = Reply | Dismiss
+
+
+class _Dialog(Struct, kw_only=True):
+    """A question that was put, and how it ended, in words; "" while it is open."""
+
+    question: Question
+    ended: str = ""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The labels of its buttons; none where a text is asked for."""
+        return (YES, NO) if self.question.kind is DialogKind.CONFIRM else self.question.options
+
+    @property
+    def label(self) -> str:
+        over = ", sent to an RPC client" if self.question.via == "rpc" else ""
+        return f"Dialog {self.question.id} ({self.question.kind}{over})"
+
+
+class NothingOpen(WorkbookError):
+    """There is no open dialog to answer. Attribute: `case_id`."""
+
+    def __init__(self, case_id: str) -> None:
+        self.case_id = case_id
+        super().__init__(f"{case_id}: no dialog is open, so there is nothing to answer.")
+
+
+class LivePlay:
+    """One case, being played. As the value of a cell it shows itself; `report()` says how far it is."""
+
+    def __init__(self, case: Case, learner: Learner = Learner.LIVE) -> None:
+        """Plays to the first question. Raises: labsim.errors.LabsimError, for a case that cannot be played."""
+        self.case = case
+        self.learner = learner
+        self._dialogs: list[_Dialog] = []
+        self._superseded = False
+        self._said = ""
+        self._control: DialogControl | None = None
+        choices = case.given.choices if isinstance(case, WrapperCase) else []
+        self._script = answers(choices) if learner is Learner.SCRIPTED else None
+        self._performance = start(case, self._opened)
+
+    # -- what a learner can do
+
+    def report(self) -> Report:
+        """What the case showed so far."""
+        with self._performance.stage.lock:
+            return self._performance.report()
+
+    def reply(self, value: object) -> LivePlay:
+        """Answer the oldest open dialog: a label, yes or no as a bool, or a text. Raises: NothingOpen."""
+        with self._performance.stage.lock:
+            self._answer(self._oldest(), value)
+            self._publish()
+        return self
+
+    def dismiss(self) -> LivePlay:
+        """Close the oldest open dialog without an answer. Raises: NothingOpen."""
+        return self.reply(UNSET)
+
+    def supersede(self) -> None:
+        """Give the play up if it still waits: its cell was run again, and nobody sees its dialogs any more."""
+        with self._performance.stage.lock:
+            if self.finished or self._superseded:
+                return
+            self._performance.close()
+            self._superseded = True
+            self._publish()
+
+    # -- how it stands
+
+    @property
+    def finished(self) -> bool:
+        """Whether the case has come to its end."""
+        return self.report().finished
+
+    @property
+    def status(self) -> str:
+        """How far the play is, in words."""
+        if self._said:
+            return self._said
+        if self._superseded:
+            return "Superseded: the cell was run again, so this play was given up. Use the new one."
+        report = self.report()
+        if not report.finished:
+            return f"{WAITING[0].upper()}{WAITING[1:]}: {', '.join(one.id for one in report.questions)}."
+        return f"Finished: {'; '.join(_ending(report))}."
+
+    # -- what is shown
+
+    def page(self) -> Page:
+        """Dialogs and ledger without any control: what is read elsewhere, and what the scripted learner shows."""
+        self._settle()
+        return page(
+            Heading(text=self._title()),
+            *map(_static, self._dialogs),
+            Paragraph(text=self.status),
+            Table(grid=self._ledger()),
+        )
+
+    def receive(self, message: object) -> None:
+        """What a button sent. A click that comes too late changes nothing; nothing is printed."""
+        with self._performance.stage.lock:
+            if self._superseded:
+                return
+            self._said = ""
+            try:
+                self._act(msgspec.convert(message, Message))
+            except LabsimError as error:
+                self._said = f"This play broke: {error}"
+            except msgspec.ValidationError:
+                self._said = "The button sent something that cannot be understood. Nothing was changed."
+            self._publish()
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the control is told, by name."""
+        self._settle()
+        return {
+            "title": self._title(),
+            "dialogs": list(map(_told, self._dialogs)),
+            "status": self.status,
+            "ledger": msgspec.to_builtins(self._ledger()),
+        }
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        with self._performance.stage.lock:
+            static = self.page()._repr_mimebundle_()
+            return static if self.learner is Learner.SCRIPTED else {**self.widget.view(), **static}
+
+    @property
+    def widget(self) -> DialogControl:
+        """The control of this play, an ipywidget."""
+        from workbook.controls import DialogControl
+
+        with self._performance.stage.lock:
+            if self._control is None:
+                self._control = DialogControl(self.receive, **self.state())
+            return self._control
+
+    # -- inside
+
+    def _opened(self, performance: Performance, question: Question) -> None:
+        dialog = _Dialog(question=question)
+        self._dialogs.append(dialog)
+        if self._script is not None:
+            self._script_answers(performance, dialog, next(self._script, NO_ANSWER))
+
+    def _script_answers(self, performance: Performance, dialog: _Dialog, answer: Answer) -> None:
+        try:
+            value = given(answer)
+        except HostError as error:
+            dialog.ended = f"broke: {error}"
+            performance.fail(dialog.question.id, error)
+        else:
+            dialog.ended = _ended(value)
+            performance.reply(dialog.question.id, value)
+
+    def _oldest(self) -> _Dialog:
+        for dialog in self._dialogs:
+            if self._is_open(dialog):
+                return dialog
+        raise NothingOpen(self.case.id)
+
+    def _act(self, message: Message) -> None:
+        dialog = next((one for one in self._dialogs if one.question.id == message.dialog), None)
+        if dialog is None:
+            return
+        if isinstance(message, Dismiss):
+            self._answer(dialog, UNSET)
+        elif message.text is not None:
+            self._answer(dialog, message.text)
+        elif message.option is not None and 0 <= message.option < len(dialog.options):
+            label = dialog.options[message.option]
+            self._answer(dialog, label == YES if dialog.question.kind is DialogKind.CONFIRM else label)
+
+    def _answer(self, dialog: _Dialog, value: object) -> None:
+        if self._is_open(dialog):  # asked before the reply, which closes it
+            dialog.ended = _ended(value)
+        self._performance.reply(dialog.question.id, value)
+
+    def _publish(self) -> None:
+        if self._control is not None:
+            self._control.update(self.state())
+
+    def _settle(self) -> None:
+        """Say of dialogs that nobody here answered, and that are open no longer, how they ended."""
+        for dialog in self._dialogs:
+            if not dialog.ended and not self._is_open(dialog):
+                dialog.ended = "given up" if self._superseded else "closed by the host"
+
+    def _is_open(self, dialog: _Dialog) -> bool:
+        return any(question.id == dialog.question.id for question in self._performance.stage.questions)
+
+    def _title(self) -> str:
+        who = "scripted play" if self.learner is Learner.SCRIPTED else "live play"
+        return f"{who[0].upper()}{who[1:]} of {self.case.id}"
+
+    def _ledger(self) -> Grid:
+        """The newest rows of the ledger."""
+        events = placed(self.report())
+        newest = events[-ROWS_SHOWN:]
+        left_out = f"; rows before {newest[0].number} are left out here" if len(newest) < len(events) else ""
+        return ledger_grid(f"Ledger of {self.case.id} so far{left_out}", newest)
+
+
+def _ended(value: object) -> str:
+    if value is UNSET:
+        return "dismissed, without an answer"
+    if isinstance(value, bool):
+        return f"answered: {YES if value else NO}"
+    return f"answered: {value if isinstance(value, str) else stringify(value)}"
+
+
+def _ending(report: Report) -> Iterator[str]:
+    """How a finished case ended, in words: outcome, error, and what was counted."""
+    seen = report.observed
+    if "outcome" in seen:
+        yield str(seen["outcome"])
+    if "error" in seen:
+        yield str(seen["error"])
+    for field in ("prompts", "effects"):
+        if field in seen:
+            yield f"{field} {seen[field]}"
+
+
+def _told(dialog: _Dialog) -> dict[str, Any]:
+    question = dialog.question
+    return {
+        "id": question.id,
+        "kind": str(question.kind),
+        "label": dialog.label,
+        "text": visible(question.shown),
+        "options": list(map(visible, dialog.options)),
+        "placeholder": question.placeholder or "",
+        "prefill": question.prefill or "",
+        "open": not dialog.ended,
+        "ended": visible(dialog.ended),
+    }
+
+
+def _static(dialog: _Dialog) -> Group:
+    """A dialog on paper: its text, its options, and how it stands."""
+    blocks: list[Block] = [Literal(text=dialog.question.shown)]
+    if dialog.options:
+        blocks.append(Items(items=tuple(f"[{option}]" for option in (*dialog.options, "Dismiss"))))
+    else:
+        blocks.append(Paragraph(text=f"(a text is asked for) {dialog.question.prefill or ''}".rstrip()))
+    return Group(title=dialog.label, marks=(dialog.ended or WAITING,), blocks=tuple(blocks))
+
+
+# ------------------------------------------------------------------------------------------- running it again
+
+
+class Cell(Struct, frozen=True):
+    """A notebook cell, and the run of it that is under way, by the ids that the front end gives them."""
+
+    id: str
+    run: str
+
+
+def running_cell() -> Cell | None:
+    """The cell that is being run; None outside a kernel, or where the front end names no cells."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return None
+    request = kernel.get_parent("shell") or {}
+    cell, run = request.get("metadata", {}).get("cellId"), request.get("header", {}).get("msg_id")
+    return Cell(cell, run) if isinstance(cell, str) and isinstance(run, str) else None
+
+
+class Cells:
+    """Remembers which plays a cell made, and gives up those of its earlier runs.
+
+    Two cells may play the same case side by side, so the case alone does not tell.
+    """
+
+    def __init__(self, where: Callable[[], Cell | None] = running_cell) -> None:
+        self._where = where
+        self._plays: dict[str, tuple[str, list[LivePlay]]] = {}
+
+    def made(self, play: LivePlay) -> None:
+        """Note a new play of the running cell, superseding what its earlier run left waiting."""
+        cell = self._where()
+        if cell is None:
+            return
+        run, plays = self._plays.get(cell.id, ("", []))
+        if run != cell.run:
+            for old in plays:
+                old.supersede()
+            plays = []
+        self._plays[cell.id] = (cell.run, [*plays, play])
