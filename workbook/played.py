@@ -145,4 +145,4 @@ def several(played: Sequence[Played]) -> list[Report]:
 def _kind(found: object) -> str:
     if isinstance(found, str):
         return f"text ({one_line(found[:40])!r})"
-    return "nothing (None)" if found is None else f"a {type(found).__name__}"
+    return "nothing (None)" if found is None else f"of type {type(found).__name__}"

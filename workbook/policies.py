@@ -174,4 +174,4 @@ def _word(value: Any) -> str:
     """A setting as it is spelled: a plain word bare, anything else as JSON, so that a blank in it shows."""
     if value is None:
         return NO_ENTRY
-    return value if isinstance(value, str) and value.strip() == value != "" else one_line(stringify(value))
+    return one_line(value if isinstance(value, str) and value.strip() == value != "" else stringify(value))

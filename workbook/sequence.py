@@ -23,7 +23,6 @@ from labsim.rpc import ledger as rpc
 from labsim.show import describe, kind_of, one_line
 from workbook.played import CallChoice, PlacedEvent, calls_of, captioned, placed
 
-
 EVENTS_DRAWN: Final = 150  # a longer ledger is drawn in part; nobody reads a picture of ten screens
 
 
