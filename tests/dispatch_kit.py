@@ -17,9 +17,9 @@ from labsim.dispatch.write import WriteSession, write_tool
 from labsim.errors import HostError
 from labsim.events import Ledger
 from labsim.extensions import EventName, Extension, Runner
-from labsim.play import run
+from labsim.play import Performance, run
 from labsim.report import Report
-from labsim.stage import AbortSignal, Stage
+from labsim.stage import AbortSignal, Question, Stage
 from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text
 from labsim.ui import Says, ScriptedUI
 from labsim.wrapper import CallContext, ToolWrapper
@@ -152,7 +152,7 @@ def error_text(result: ToolResult) -> str:
 
 def played(**given: Any) -> Report:
     """A dispatch case, played. Keys are those of a case's `given`."""
-    return run(parse_case({"id": "desk", "scenario": "dispatch", "given": given}, "test"))
+    return run(dispatch(given))
 
 
 def observed(report: Report, *fields: str) -> dict[str, Any]:
@@ -185,3 +185,12 @@ def on_tool_call(answer: Callable[[Any], Any], tool: str = "seed_slot") -> Exten
         lambda event, context: answer(event) if event.tool_name == tool else None,
     )
     return made
+
+
+def nobody(performance: Performance, question: Question) -> None:
+    """A driver that leaves every question open."""
+
+
+def dispatch(given_case: dict[str, Any]) -> Any:
+    """A dispatch case, parsed."""
+    return parse_case({"id": "desk", "scenario": "dispatch", "given": given_case}, "test")

@@ -1,4 +1,4 @@
-"""The content of a dispatch: help, parsing, the intent, and every refusal (D-18, D-30 to D-37, D-39, D-40, D-56)."""
+"""The content of a dispatch: help, parsing, the intent, every refusal (D-18, D-30 to D-37, D-39, D-40, D-56)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from labsim.events import CallStarted, Execute
 from labsim.tool import Tool
 
 SLOT = slot_tool()
-ACT = {"action": "inspect"}
 A_TYPE = f"Use one of: {', '.join(TYPES)}."
 BOTTOMLESS = '{"action":' * 10_000 + "1" + "}" * 10_000
 HEADER = 'Invalid args for xd://seed_slot: Validation failed for tool "seed_slot":\n'

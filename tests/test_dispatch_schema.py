@@ -9,26 +9,16 @@ import pytest
 from dispatch_kit import SLOT_SCHEMA, played, slot_tool
 
 from labsim.case import parse_case
-from labsim.dispatch.arguments import ContentRefused, InvalidArguments, read_arguments, validated
+from labsim.dispatch.arguments import InvalidArguments, validated
 from labsim.dispatch.devices import Device
 from labsim.dispatch.events import ContentRead
 from labsim.dispatch.repairs import Repair, repaired
 from labsim.dispatch.schema import TYPES, Issue, SchemaError, check_schema, issues
 from labsim.errors import CaseError
-from labsim.tool import Tool
 
 SLOT = slot_tool()
 ACT = {"action": "inspect"}
 A_TYPE = f"Use one of: {', '.join(TYPES)}."
-BOTTOMLESS = '{"action":' * 10_000 + "1" + "}" * 10_000
-HEADER = 'Invalid args for xd://seed_slot: Validation failed for tool "seed_slot":\n'
-
-
-def refused(content: str, tool: Tool = SLOT) -> tuple[str, str]:
-    """The rule and the message by which content is refused."""
-    with pytest.raises(ContentRefused) as caught:
-        read_arguments(tool, content)
-    return caught.value.rule, str(caught.value)
 
 
 def of(**schema: Any) -> dict[str, Any]:
