@@ -10,30 +10,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from workbook.batches import batch
     from workbook.chapters import Chapter
     from workbook.chapters import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
+    from workbook.commands import bash_rules
     from workbook.diagrams import sequence
+    from workbook.fidelity import declared, fidelity, recorded, recordings
+    from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
-    from workbook.tables import expected, ledger, lifecycle, policy_matrix, predicted
+    from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
+    from workbook.walk import steps
 
 __all__ = [
     "Chapter",
+    "bash_rules",
+    "batch",
+    "declared",
     "expected",
+    "fidelity",
+    "frames",
     "ledger",
     "lifecycle",
     "open",
+    "outcomes",
+    "policy_cells",
     "policy_matrix",
     "predicted",
+    "recorded",
+    "recordings",
     "sequence",
     "setup",
+    "steps",
 ]
 
-_HOMES = {
-    "Chapter": ("workbook.chapters", "Chapter"),
-    "open": ("workbook.chapters", "open_chapter"),
-    "setup": ("workbook.ready", "setup"),
-    "sequence": ("workbook.diagrams", "sequence"),
-} | {name: ("workbook.tables", name) for name in ("expected", "ledger", "lifecycle", "policy_matrix", "predicted")}
+_NAMES = {
+    "workbook.batches": ("batch",),
+    "workbook.chapters": ("Chapter",),
+    "workbook.commands": ("bash_rules",),
+    "workbook.diagrams": ("sequence",),
+    "workbook.fidelity": ("declared", "fidelity", "recorded", "recordings"),
+    "workbook.policies": ("policy_cells", "policy_matrix"),
+    "workbook.ready": ("setup",),
+    "workbook.tables": ("expected", "frames", "ledger", "lifecycle", "outcomes", "predicted"),
+    "workbook.walk": ("steps",),
+}
+_HOMES = {name: (module, name) for module, names in _NAMES.items() for name in names} | {
+    "open": ("workbook.chapters", "open_chapter")
+}
 
 
 def __getattr__(name: str) -> Any:

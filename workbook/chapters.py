@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from labsim.case import Case, find, parse_file
+from labsim.case import Case, SourceClaim, find, parse_file
 from labsim.errors import CaseError
 from labsim.hostvalues import stringify
 from labsim.library import fixtures_dir
@@ -58,6 +58,13 @@ class UnknownCheckpoint(WorkbookError):
         close = get_close_matches(checkpoint_id, known, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
         super().__init__(f"{chapter_id} has no checkpoint {checkpoint_id!r}. {hint}")
+
+
+class NoClaims(WorkbookError):
+    """The chapter makes no claim that it does not run."""
+
+    def __init__(self, chapter_id: str) -> None:
+        super().__init__(f"{chapter_id} claims nothing that it does not run: its files have no sourceOnly entries.")
 
 
 class ChapterFiles(Struct, frozen=True, kw_only=True):
@@ -112,6 +119,7 @@ class Chapter:
         """Reads all of the chapter's files. Raises: labsim.errors.CaseError, with the place."""
         self.id = files.id
         self._given: dict[str, Any] = {}
+        self._claims: list[SourceClaim] = []
         cases: dict[str, Case] = {}
         for path in files.cases:
             cases |= self._read_cases(path, cases)
@@ -148,6 +156,22 @@ class Chapter:
         made = LivePlay(find(self._lesson.cases.values(), case_id), self._lesson.learner)
         self._cells.made(made)
         return made
+
+    def claims(self) -> Page:
+        """What the host's source says and no case here runs, each with what was not executed.
+
+        Raises: NoClaims, for a chapter that makes none.
+        """
+        if not self._claims:
+            raise NoClaims(self.id)
+        rows = tuple((claim.id, claim.claim, claim.not_executed, ", ".join(claim.rules)) for claim in self._claims)
+        columns = ("claim", "what the source says", "not executed", "rules")
+        return page(
+            Paragraph(
+                lead="Claims, not runs.", text="These were read in the host's source. No case here plays them."
+            ),
+            Table(grid=Grid(caption=f"Claims of {self.id}", columns=columns, rows=rows)),
+        )
 
     # -- checkpoints
 
@@ -186,7 +210,9 @@ class Chapter:
 
     def _read_cases(self, path: Path, known: Mapping[str, Case]) -> dict[str, Case]:
         data = path.read_bytes()
-        cases = {case.id: case for case in parse_file(data, path.name).cases}
+        file = parse_file(data, path.name)
+        cases = {case.id: case for case in file.cases}
+        self._claims += file.source_only
         for case_id in cases:
             if case_id in known:
                 raise CaseError(
@@ -199,7 +225,7 @@ class Chapter:
 
 
 class PlayedReport(Report, frozen=True, kw_only=True):
-    """A report that shows itself as the value of a cell: its ledger and what was observed, not what was expected."""
+    """A report that shows itself as the value of a cell: its ledger and what was observed, not what it expects."""
 
     def page(self) -> Page:
         ledger = ledger_grid(f"Ledger of {self.case.id}", placed(self))

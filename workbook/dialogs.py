@@ -253,10 +253,12 @@ class LivePlay:
 
     def _ledger(self) -> Grid:
         """The newest rows of the ledger."""
-        events = placed(self.report())
+        report = self.report()
+        events = placed(report)
         newest = events[-ROWS_SHOWN:]
+        so_far = "" if report.finished else " so far"
         left_out = f"; rows before {newest[0].number} are left out here" if len(newest) < len(events) else ""
-        return ledger_grid(f"Ledger of {self.case.id} so far{left_out}", newest)
+        return ledger_grid(f"Ledger of {self.case.id}{so_far}{left_out}", newest)
 
 
 def _ended(value: object) -> str:
