@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from workbook.chapters import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
     from workbook.commands import bash_rules
     from workbook.diagrams import sequence
-    from workbook.fidelity import declared, fidelity, recorded, recordings
     from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
     from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
+    from workbook.trust import declared, fidelity, recorded, recordings
     from workbook.walk import steps
 
 __all__ = [
@@ -48,7 +48,7 @@ _NAMES = {
     "workbook.chapters": ("Chapter",),
     "workbook.commands": ("bash_rules",),
     "workbook.diagrams": ("sequence",),
-    "workbook.fidelity": ("declared", "fidelity", "recorded", "recordings"),
+    "workbook.trust": ("declared", "fidelity", "recorded", "recordings"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
     "workbook.ready": ("setup",),
     "workbook.tables": ("expected", "frames", "ledger", "lifecycle", "outcomes", "predicted"),
