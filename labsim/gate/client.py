@@ -136,9 +136,9 @@ class ClientApprover:
         return ApprovalAnswer().because(words.client_cannot_answer(request.tool_name, why))
 
 
-def _chosen(request: ApprovalRequest, outcome: Selected) -> ApprovalAnswer:
+def _chosen(request: ApprovalRequest, outcome: object) -> ApprovalAnswer:
     """The answer that an option stands for; one that was never offered is none (A21)."""
-    if outcome.option_id not in tuple(Option):
+    if not isinstance(outcome, Selected) or outcome.option_id not in tuple(Option):
         return ApprovalAnswer().because(words.client_cannot_answer(request.tool_name, ClientTrouble.UNREADABLE))
     answer = ApprovalAnswer(_DECISIONS[Option(outcome.option_id)])
     if answer.decision.allows:
@@ -150,8 +150,7 @@ class DialogClient:
     """A client made of this workbook's dialogs: one select, with the names of the four options.
 
     The title is what is asked and, below it, the input as compact JSON; both are untrusted and shown as text. A
-    label that was not offered comes back as it is, hence as no answer; a dialog closed without one is a cancelled
-    request.
+    label that was not offered is no answer; a dialog closed without one is a cancelled request.
     """
 
     def __init__(self, ui: UI) -> None:
@@ -167,7 +166,7 @@ class DialogClient:
         for option, name in OPTION_NAMES.items():
             if label == name:
                 return Selected(option.value)
-        return Selected(str(label))
+        raise ClientUnreadable(f"{label!r} was not offered")
 
 
 def shown_input(given: Any) -> str:

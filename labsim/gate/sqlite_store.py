@@ -39,7 +39,6 @@ from labsim.gate.rules import (
 )
 
 _VERSION: Final = 1
-_BUSY_MS: Final = 5_000  # how long SQLite itself waits for another process's commit before it gives up
 _CREATE: Final = (
     "CREATE TABLE rules (scope TEXT NOT NULL, namespace TEXT NOT NULL, tool TEXT NOT NULL, pattern TEXT, "
     "allow INTEGER NOT NULL, reason TEXT)"
@@ -50,13 +49,14 @@ _COLUMNS: Final = ("scope", "namespace", "tool", "pattern", "allow", "reason")
 
 class SqliteRuleStore:
     """Rules in one file. Made at once where there is none; a file that vanishes later is an error, not an empty
-    store.
+    store. `busy_ms` is how long SQLite itself waits for another's commit before it gives up.
 
     Every method raises RuleStoreFailed, with the file and what would do, where the file cannot be read or written.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, busy_ms: int = 5_000) -> None:
         self.path = Path(path)
+        self._busy_ms = busy_ms
         try:
             if not self.path.exists():
                 self._make()
@@ -116,7 +116,7 @@ class SqliteRuleStore:
                 f"{(path or self.path).absolute().as_uri()}?mode={mode}",
                 uri=True,
                 isolation_level=None,
-                timeout=_BUSY_MS / 1000,
+                timeout=self._busy_ms / 1000,
             )
             with closing(connection):
                 connection.execute("PRAGMA synchronous = FULL")
