@@ -26,7 +26,6 @@ from labsim.show import describe, kind_of, ledger_lines
 from labsim.terms import Tier
 
 RECORDED = Path(__file__).parent.parent / "fixtures" / "recorded" / "dispatch.jsonl.gz"
-REVISED = {"action": "publish", "note": "Revised fictional card"}
 
 
 # The two lanes

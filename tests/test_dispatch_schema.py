@@ -206,6 +206,11 @@ def test_an_unknown_keyword_is_refused_with_those_that_are_known():
         check_schema(of(note={"pattern": "^a"}))
 
 
+def test_a_schema_may_say_more_for_its_readers():
+    """Annotations check nothing and are allowed anywhere."""
+    check_schema({"$schema": "x", "title": "Slot", **of(note={"description": "free text", "default": ""})})
+
+
 def test_a_bottomless_schema_is_refused():
     """No recursion into it either."""
     schema: dict[str, Any] = {}
