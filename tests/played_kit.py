@@ -66,6 +66,28 @@ DENIED_WRITE = play("denied-write", "fallback", error={"code": "EACCES", "messag
 DIALOG = play(
     "dialog", "rpc", method="select", title="Pick", options=["a", "b"], script=[{"reply": {"value": "a"}}]
 )
+DISPATCHED = play(
+    "dispatched",
+    "dispatch",
+    args={"action": "reserve"},
+    mode="yolo",
+    userPolicies={"seed_slot": "prompt"},
+    choices=["Approve", "Deny"],
+)
+BATCH = case(
+    "batch",
+    "loop",
+    approval={"fn": "seed-slot"},
+    mode="always-ask",
+    handlers=[{"tool": "seed_slot", "block": True, "reason": "not today"}],
+    choices=["Approve"],
+    calls=[
+        {"name": "seed_note", "args": {"action": "publish"}},
+        {"name": "seed_slot", "args": {"action": "inspect"}},
+        {"name": "seed_nope"},
+    ],
+)
+LOOPED = run(BATCH)
 RESOLVED = play("resolved", "resolve", approval="exec", mode="write")
 CLASSIFIED = play("classified", "classify-error", expected={"permissionDenied": True}, message="EACCES: no")
 

@@ -7,10 +7,13 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 from played_kit import (
+    BATCH,
     CLASSIFIED,
     DENIED_WRITE,
     DIALOG,
+    DISPATCHED,
     HANDLED,
+    LOOPED,
     MARKUP,
     NO_UI,
     OVER_RPC,
@@ -24,6 +27,7 @@ from played_kit import (
 )
 
 from labsim.events import Event, Ledger
+from labsim.play import start
 from labsim.report import Report
 from labsim.show import kind_of
 from workbook.diagrams import Diagram, sequence
@@ -42,6 +46,8 @@ ALL = {
     "denied-write": DENIED_WRITE,
     "dialog": DIALOG,
     "resolved": RESOLVED,
+    "dispatched": DISPATCHED,
+    "looped": LOOPED,
     "waiting": wait("waiting").report(),
 }
 
@@ -57,7 +63,7 @@ Sequence of call-2 in twice
 
       caller   wrapper   handlers   person   seed_note
          |        |          |         |         |  call-2
-  13     |------->|          |         |         |  call_started: {"action":"publish"}
+  13     |------->|          |         |         |  call_started: seed_note {"action":"publish"}
   14     |        *          |         |         |  policy_resolved: prompt (mode, R9) on the original input
   15     |        |--------->|         |         |  tool_call: {"action":"publish"}
   16     |        *          |         |         |  policy_resolved: prompt (mode, R9) on the effective input
@@ -75,7 +81,7 @@ Sequence of handled
 
       caller   wrapper   handlers   person   seed_note
          |        |          |         |         |  call-1
-   1     |------->|          |         |         |  call_started: {"action":"publish"}
+   1     |------->|          |         |         |  call_started: seed_note {"action":"publish"}
    2     |        *          |         |         |  policy_resolved: prompt (mode, R9) on the original input
    3     |        |--------->|         |         |  tool_call: {"action":"publish"}
    4     |        |< - - - - |         |         |  handler_answered: desk replaces the input:
@@ -132,6 +138,61 @@ def test_over_rpc_the_frames_are_what_travels():
     """R-16, R-61: request and reply are the arrows; showing the dialog and giving its value are notes."""
     assert OVER_RPC_ASKED in sequence(OVER_RPC).text
     assert "client (RPC)" in sequence(OVER_RPC).text
+
+
+DISPATCH_INSIDE = r"""
+  11     |       |---------------------------->|         |         |  tool_approval_resolved: approved
+  12     |       *             |               |         |         |  address_read: the path is read as:
+         |       |             |               |         |         |  device seed_slot ("xd://seed_slot")
+  13     |       *             |               |         |         |  device_sought: seed_slot is found:
+         |       |             |               |         |         |  mounted
+  14     |       *             |               |         |         |  content_read: the content holds
+         |       |             |               |         |         |  arguments for seed_slot:
+         |       |             |               |         |         |  {"action":"reserve"}
+  15     |       *             |               |         |         |  passed_on: passed on to the gate of
+         |       |             |               |         |         |  seed_slot, marked as approved outside;
+         |       |             |               |         |         |  tier write
+  16     |       |------------>|               |         |         |  call_started: seed_slot
+         |       |             |               |         |         |  {"action":"reserve"}
+"""
+DISPATCH_REFUSED = r"""
+  24     |       |             |< - - - - - - - - - - - -|         |  ui.select: Deny
+  25     |       |             |-------------->|         |         |  tool_approval_resolved: not approved:
+         |       |             |               |         |         |  denied by user
+  26     |       |x - - - - - -|               |         |         |  call_threw: Tool call denied by user:
+         |       |             |               |         |         |  seed_slot
+"""
+
+
+def test_a_dispatch_has_a_lane_for_each_gate():
+    """D-16: the outer gate hands on to the device's own, which asks for itself, and its refusal ends at `write`."""
+    text = sequence(DISPATCHED).text
+
+    assert text.splitlines()[2] == "      caller   write   gate of seed_slot   handlers   person   seed_slot"
+    assert DISPATCH_INSIDE in text
+    assert DISPATCH_REFUSED in text
+    assert "==>" not in text.removesuffix(LEGEND)
+
+
+LOOP_PREPARES = r"""
+      agent loop   wrapper   handlers   person   tool
+           |          |          |         |       |  call-1
+   1       *          |          |         |       |  arguments_checked: the schema takes the model's
+           |          |          |         |       |  arguments as {"action":"publish"}
+   2       *          |          |         |       |  marker_set: the loop emits tool_call itself, and leaves
+           |          |          |         |       |  a marker for the wrapper
+   3       |-------------------->|         |       |  tool_call: {"action":"publish"}
+"""
+
+
+def test_a_batch_shows_what_the_loop_does_by_itself():
+    """W-66, W-68: the whole batch is prepared first, and the loop emits tool_call, not the wrapper."""
+    text = sequence(LOOPED).text
+
+    assert LOOP_PREPARES in text
+    assert text.index("call-2") < text.index("call_started") < text.index("call-3")
+    assert "9       |x - - - - - - - - - -|         |       |  handler_answered: desk blocks the call" in text
+    assert "?       |  waiting for an answer" in sequence(start(BATCH, lambda performance, question: None)).text
 
 
 def test_a_file_fallback_has_lanes_of_its_own():
@@ -301,7 +362,7 @@ def test_mermaid_source_is_named_and_its_arrows_tell_the_strokes_apart():
         "    participant person as person\n"
         "    participant tool as seed_note\n"
         "    Note over caller,tool: call-1\n"
-        "    caller->>wrapper: 1 call_started<br/>#123;#34;action#34;#58;#34;publish#34;#125;\n"
+        "    caller->>wrapper: 1 call_started<br/>seed_note #123;#34;action#34;#58;#34;publish#34;#125;\n"
         "    Note over wrapper: 2 policy_resolved<br/>deny (user, R2) on the original<br/>input\n"
         "    wrapper--xcaller: 3 call_threw<br/>Tool #34;seed_note#34; is blocked by user<br/>policy. #8230;\n"
     )

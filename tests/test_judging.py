@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
-from played_kit import CLASSIFIED, DIALOG, NO_UI, OVER_RPC, RESOLVED, TWICE, case, play, wait
+from played_kit import CLASSIFIED, DIALOG, DISPATCHED, LOOPED, NO_UI, OVER_RPC, RESOLVED, TWICE, case, play, wait
 
 from labsim.report import FieldCheck, compare
 from labsim.show import kind_of
@@ -135,7 +137,14 @@ def test_a_value_of_no_known_field_cannot_be_asked_for(field: str):
 
 def test_the_known_kinds_are_those_that_cases_emit():
     """Every kind in a ledger can be counted in a prediction."""
-    for report in (TWICE, OVER_RPC, DIALOG, play("late", "fallback", error={"code": "EACCES", "message": ""})):
+    for report in (
+        TWICE,
+        OVER_RPC,
+        DIALOG,
+        DISPATCHED,
+        LOOPED,
+        play("late", "fallback", error={"code": "EACCES", "message": ""}),
+    ):
         assert {kind_of(event) for event in report.ledger} <= event_kinds()
 
 
@@ -151,3 +160,10 @@ def test_what_was_not_played_is_refused_in_words(found: Any, words: str):
     assert str(error.value) == (
         f'A played case is needed here, and this is {words}. Use what desk.play("…") or desk.live("…") returned.'
     )
+
+
+def test_judging_needs_no_pandas():
+    """Whoever checks a chapter, or commits an answer, should not wait for pandas to load."""
+    code = "import sys, workbook.judging, workbook.grid, workbook.diagrams; print('pandas' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"False\n"

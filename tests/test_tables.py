@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 from played_kit import (
+    BATCH,
     CLASSIFIED,
     DENIED_WRITE,
     DIALOG,
+    DISPATCHED,
     HANDLED,
+    LOOPED,
     MARKUP,
     NO_UI,
     NO_UI_ERROR,
@@ -29,6 +32,7 @@ from played_kit import (
 )
 
 from labsim.events import is_heard
+from labsim.play import start
 from labsim.show import kind_of
 from labsim.terms import Outcome
 from workbook.captioned import ROWS_SHOWN, Look, Table
@@ -46,6 +50,8 @@ ALL = {
     "denied-write": DENIED_WRITE,
     "dialog": DIALOG,
     "resolved": RESOLVED,
+    "dispatched": DISPATCHED,
+    "looped": LOOPED,
 }
 
 
@@ -142,6 +148,39 @@ def test_a_case_without_calls_shows_its_own_events():
     ]
     assert [row[2] for row in rows(lifecycle(DIALOG))] == ["frame_sent", "frame_received", "dialog_settled"]
     assert [row[2] for row in rows(lifecycle(RESOLVED))] == ["policy_resolved"]
+
+
+def test_a_call_inside_another_names_its_tool_when_it_closes():
+    """D-16: both gates of a dispatch use one call id, so the inner ending says whose it is."""
+    assert [row[2:] for row in rows(lifecycle(DISPATCHED))][-5:] == [
+        ("ui.select", "the answer is Deny (offered: Approve, Deny)"),
+        ("tool_approval_resolved", "not approved: denied by user"),
+        ("threw", "seed_slot: Tool call denied by user: seed_slot"),
+        ("tool_result", "error: Tool call denied by user: seed_slot"),
+        ("returned", "an error result: Tool call denied by user: seed_slot"),
+    ]
+
+
+def test_a_batch_shows_each_call_and_what_the_loop_made_of_it():
+    """W-66, W-69, W-74: handlers see the batch before the first call runs; a blocked call has a result too."""
+    assert [row[:3] for row in rows(lifecycle(LOOPED))] == [
+        ("call-1", 1, "tool_call"),
+        ("call-2", 1, "tool_call"),
+        ("call-1", 2, "tool_approval_requested"),
+        ("call-1", 3, "ui.select"),
+        ("call-1", 4, "tool_approval_resolved"),
+        ("call-1", 5, "execute"),
+        ("call-1", 6, "tool_result"),
+        ("call-1", 7, "returned"),
+        ("call-1", 8, "loop_result"),
+        ("call-2", 2, "loop_result"),
+        ("call-3", 1, "loop_result"),
+    ]
+    live = start(BATCH, lambda performance, question: None)
+    assert rows(lifecycle(live))[-1][:3] == ("call-1", 3, "waiting")
+    assert set(ledger(live)["call"]) == {"call-1", "call-2"}
+    with pytest.raises(NoSuchCall, match=r"The calls of a batch are counted when it is over; leave `call` out"):
+        lifecycle(live, 1)
 
 
 def test_recorded_cases_lose_no_heard_event_and_close_as_they_ended():

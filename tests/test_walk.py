@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from played_kit import (
     DENIED_WRITE,
+    DISPATCHED,
     HANDLED,
+    LOOPED,
     MARKUP,
     NO_UI,
     OVER_RPC,
@@ -174,6 +176,24 @@ def test_a_waiting_call_says_where_it_waits():
     assert live["11-13"] == ["question_asked", "waiting for an answer"]
     assert live["14-15"] == live["16"] == live["17"] == ["not reached yet"]
     assert steps(wait("live")).caption == "The steps of call-1 in live; waiting for an answer"
+
+
+def test_a_dispatch_is_walked_at_its_outer_gate():
+    """D-16: whatever happens at the device's own gate is a part of `write` running, its refusal included."""
+    outer = walked(DISPATCHED)
+
+    assert outer["3"] == outer["5-7"] == ["gate_declared", "policy_resolved"]
+    assert outer["11-13"] == ["question_asked", "ui.select"]
+    assert outer["16"][:5] == ["address_read", "device_sought", "content_read", "passed_on", "call_started"]
+    assert outer["16"][-4:] == ["ui.select", "tool_approval_resolved", "call_threw", "dispatch_ended"]
+    assert outer["17"] == ["tool_result", "call_returned"]
+
+
+def test_what_the_agent_loop_does_is_no_step_of_the_wrapper():
+    """W-68, W-69: the marker is used up in step 1, the handlers were asked before; a blocked call takes no step."""
+    assert walked(LOOPED) == walked(TWICE, 1) | {"1-2": ["call_started", "marker_consumed"], "4": [NOTHING_TO_DO]}
+    with pytest.raises(NothingHappened, match="batch: call-2 never reached the wrapper"):
+        steps(LOOPED, 2)
 
 
 def test_recorded_calls_are_walked_in_order_and_lose_no_event():

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import cache
+from importlib import import_module
 from typing import Any, Final, get_args
 
 import msgspec
@@ -18,7 +20,7 @@ import msgspec.structs
 from msgspec import UNSET
 
 from labsim.case import Expected
-from labsim.events import DeskEvent, HeardEvent
+from labsim.events import Event
 from labsim.report import FieldCheck, compare
 from labsim.show import kind_of
 from workbook.errors import WorkbookError
@@ -27,6 +29,14 @@ from workbook.played import Played, report_of
 EVENTS: Final = "events"
 #: Every field that can be predicted: those a case can claim, and `events`.
 FIELDS: Final = (*Expected.__struct_encode_fields__, EVENTS)
+#: The modules whose events end up in the ledger of a case; imported when a prediction counts events.
+_EVENT_MODULES: Final = (
+    "labsim.events",
+    "labsim.dispatch.events",
+    "labsim.fallback.events",
+    "labsim.loop_events",
+    "labsim.rpc.ledger",
+)
 # A claim about part of a text is compared with the whole text, which has a name of its own.
 _WHOLE_TEXT: Final = {"errorIncludes": "error", "promptIncludes": "promptTexts"}
 
@@ -91,13 +101,16 @@ def event_counts(played: Played) -> dict[str, int]:
     return dict(Counter(kind_of(event) for event in report_of(played).ledger))
 
 
+@cache
 def event_kinds() -> frozenset[str]:
-    """Every kind of event that the engine can emit, by its wire name."""
-    from labsim.fallback.events import FallbackEvent
-    from labsim.rpc.ledger import RpcEvent
-
-    unions = (HeardEvent, DeskEvent, RpcEvent, FallbackEvent)
-    return frozenset(str(kind.__struct_config__.tag) for union in unions for kind in get_args(union))
+    """Every kind of event that a played case can have, by its wire name."""
+    found: set[str] = set()
+    for name in _EVENT_MODULES:
+        for kind in vars(import_module(name)).values():
+            # A base class that several events share has a tag too, its own name; it is no kind of event.
+            if isinstance(kind, type) and issubclass(kind, Event) and kind.__struct_config__.tag != kind.__name__:
+                found.add(str(kind.__struct_config__.tag))
+    return frozenset(found)
 
 
 def _as_claim(field: str, claim: object) -> Expected:

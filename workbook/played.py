@@ -12,8 +12,10 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
+from labsim.case import CallGiven
+from labsim.events import CallStarted
 from labsim.report import CallReport, Report
-from labsim.show import one_line
+from labsim.show import call_of, one_line
 from workbook.errors import WorkbookError
 
 WAITING = "waiting for an answer"
@@ -60,6 +62,8 @@ class NoSuchCall(WorkbookError):
         if self.known:
             numbers = "1" if len(self.known) == 1 else f"1 to {len(self.known)}"
             remedy = f"Use {numbers}, or an id: {', '.join(self.known[:5])}{', …' if len(self.known) > 5 else ''}."
+        elif makes_calls(report):
+            remedy = "The calls of a batch are counted when it is over; leave `call` out until then."
         else:
             remedy = f"A {report.case.scenario} case makes no calls; leave `call` out."
         super().__init__(f"{report.case.id}: there is no call {call!r}. {remedy}")
@@ -115,24 +119,34 @@ class PlacedEvent(Struct, frozen=True, gc=False):
 def placed(report: Report, call: CallChoice = None) -> list[PlacedEvent]:
     """The events in ledger order, with their calls; only those of one call if `call` names it.
 
-    An event belongs to the call whose stretch of the ledger it lies in, since a dialog names no call itself.
-    Raises: NoSuchCall.
+    An event belongs to the call whose stretch of the ledger it lies in, since a dialog names no call itself. Out of
+    any (the loop prepares a whole batch before its first call runs) it belongs to the call that it names, or that
+    runs. Raises: NoSuchCall.
     """
-    events = list(report.ledger)  # a live ledger grows; what is shown is one moment of it
-    made = calls_of(report, call)
-    if call is not None:
-        return [
-            PlacedEvent(number + 1, one.tool_call_id, events[number])
-            for one in made
-            for number in range(one.start, min(one.end, len(events)))
-        ]
-    owners = [NO_CALL] * len(events)
-    for one in made:
-        owners[one.start : one.end] = [one.tool_call_id] * (min(one.end, len(events)) - one.start)
+    events = list(report.ledger)
+    wanted = {made.tool_call_id for made in calls_of(report, call)}
+    owners = _named_calls(events) if makes_calls(report) else [NO_CALL] * len(events)
+    for made in report.calls:
+        owners[made.start : made.end] = [made.tool_call_id] * (made.end - made.start)
     return [
         PlacedEvent(number, owner, event)
         for number, (owner, event) in enumerate(zip(owners, events, strict=True), start=1)
+        if call is None or owner in wanted
     ]
+
+
+def makes_calls(report: Report) -> bool:
+    """Whether the case is one of tool calls, even if none was made yet."""
+    return isinstance(report.case.given, CallGiven)
+
+
+def _named_calls(events: Sequence[Struct]) -> list[str]:
+    running, owners = NO_CALL, []
+    for event in events:
+        if isinstance(event, CallStarted):
+            running = event.tool_call_id
+        owners.append(call_of(event) or running)
+    return owners
 
 
 def several(played: Sequence[Played]) -> list[Report]:

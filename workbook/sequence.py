@@ -15,13 +15,13 @@ from typing import Final, TypeAlias
 from msgspec import UNSET, Struct
 
 from labsim import events as gate
-from labsim.case import FallbackCase, ResolveCase, RpcCase, WrapperCase
+from labsim.case import CallGiven, DispatchCase, FallbackCase, LoopCase, ResolveCase, RpcCase, WrapperCase
 from labsim.fallback import events as files
 from labsim.hostvalues import stringify
 from labsim.report import Report
 from labsim.rpc import ledger as rpc
 from labsim.show import describe, kind_of, one_line
-from workbook.played import CallChoice, PlacedEvent, calls_of, captioned, placed
+from workbook.played import CallChoice, PlacedEvent, calls_of, captioned, makes_calls, placed
 
 EVENTS_DRAWN: Final = 150  # a longer ledger is drawn in part; nobody reads a picture of ten screens
 
@@ -31,6 +31,7 @@ class Lane(StrEnum):
 
     CALLER = "caller"
     WRAPPER = "wrapper"
+    DEVICE = "device"  # the second gate of a dispatch
     HANDLERS = "handlers"
     PERSON = "person"
     TOOL = "tool"
@@ -100,12 +101,13 @@ def scene(report: Report, call: CallChoice = None) -> Scene:
     shown = everything[:EVENTS_DRAWN]
     reader = _Reader(report)
     parts = [
-        Part(title=title if report.calls else "", messages=tuple(reader.message(one) for one in run))
+        Part(title=title if makes_calls(report) else "", messages=tuple(reader.message(one) for one in run))
         for title, run in groupby(shown, key=lambda one: one.call)
     ]
     chosen = calls_of(report, call)
     left_out = len(everything) - len(shown)
-    open_here = bool(report.questions) and not left_out and any(made.outcome is None for made in chosen)
+    here = call is None or any(made.outcome is None for made in chosen)
+    open_here = bool(report.questions) and not left_out and here
     what = "Sequence of" if call is None else f"Sequence of {chosen[0].tool_call_id} in"
     return Scene(
         caption=captioned(what, report),
@@ -124,11 +126,14 @@ def _note(lane: Lane, says: str) -> _Drawn:
 
 
 class _Reader:
-    """Turns events into messages, in order; remembers who put the dialog that is open."""
+    """Turns events into messages, in order; remembers which gate is at work, and who put an open dialog."""
 
     def __init__(self, report: Report) -> None:
-        self._desk = next(lane for lane in _MAIN if lane in dict(_lanes(report)))
-        self._over_rpc = isinstance(report.case, WrapperCase) and report.case.given.ui == "rpc"
+        self._lanes = dict(_lanes(report))
+        self._rest = _REST.get(type(report.case), Lane.WRAPPER)
+        self._gates: list[Lane] = []
+        given = report.case.given
+        self._over_rpc = isinstance(given, CallGiven) and given.ui == "rpc"
         self._at_ms = 0
         self._in_handlers = False  # between tool_call and the gate's decision it is a handler that asks
 
@@ -138,8 +143,10 @@ class _Reader:
         moment = f" at {at_ms} ms" if at_ms != self._at_ms else ""
         self._at_ms = at_ms
         source, target, stroke, says = (
-            self._of_gate(event) or self._of_rpc(event) or _of_files(event) or _note(self._desk, describe(event))
+            self._of_gate(event) or self._of_rpc(event) or self._of_files(event) or self._remark(event)
         )
+        if source not in self._lanes or target not in self._lanes:
+            source, target, stroke, says = self._remark(event)
         return Message(
             number=one.number,
             name=f"{kind_of(event)}{moment}",
@@ -150,15 +157,26 @@ class _Reader:
         )
 
     @property
+    def _desk(self) -> Lane:
+        """Who speaks for the host now: the innermost gate at work, or else whoever the kind of case has."""
+        return self._gates[-1] if self._gates else self._rest
+
+    @property
     def _asker(self) -> Lane:
         return Lane.HANDLERS if self._in_handlers else self._desk
 
+    def _remark(self, event: Struct) -> _Drawn:
+        return _note(self._desk, describe(event))
+
     def _of_gate(self, event: Struct) -> _Drawn | None:
-        caller, desk, handlers, person = Lane.CALLER, self._desk, Lane.HANDLERS, Lane.PERSON
+        desk, handlers, person = self._desk, Lane.HANDLERS, Lane.PERSON
+        caller = Lane.CALLER if len(self._gates) < 2 else self._gates[-2]
         match event:
             case gate.CallStarted():
                 self._in_handlers = False
-                return caller, desk, Stroke.TELL, stringify(event.input)
+                caller = desk if self._gates else Lane.CALLER
+                self._gates.append(Lane.DEVICE if self._gates else Lane.WRAPPER)
+                return caller, self._desk, Stroke.TELL, f"{event.tool_name} {stringify(event.input)}"
             case gate.MarkerConsumed():
                 return _note(desk, "the loop has emitted tool_call already")
             case gate.PolicyResolved(on=on, resolution=found):
@@ -205,9 +223,11 @@ class _Reader:
             case gate.ToolResultEvent():
                 return desk, handlers, Stroke.TELL, f"{'error' if event.is_error else 'result'}: {event.content}"
             case gate.CallReturned():
+                self._gates.pop()
                 kind = "an error result" if event.is_error else "a result"
                 return desk, caller, Stroke.ANSWER, f"{kind}: {event.content}"
             case gate.CallThrew():
+                self._gates.pop()
                 return desk, caller, Stroke.REFUSE, event.error
         return None
 
@@ -237,26 +257,25 @@ class _Reader:
                 return broker, Lane.CALLER, stroke, describe(event)
         return None
 
-
-def _of_files(event: Struct) -> _Drawn | None:
-    tool, disk, handlers = Lane.TOOL, Lane.DISK, Lane.HANDLERS
-    match event:
-        case files.PrimitiveAttempted(succeeded=succeeded):
-            return tool, disk, Stroke.EFFECT if succeeded else Stroke.REFUSE, describe(event)
-        case files.ParentMade():
-            return tool, disk, Stroke.EFFECT, describe(event)
-        case files.ParentRefused():
-            return tool, disk, Stroke.REFUSE, describe(event)
-        case files.TargetInspected():
-            return tool, disk, Stroke.TELL, describe(event)
-        case files.HandlerConsulted(answer=answer):
-            raised = answer is files.HandlerAnswer.RAISED
-            return handlers, tool, Stroke.REFUSE if raised else Stroke.ANSWER, describe(event)
-        case files.MutationReturned():
-            return tool, Lane.CALLER, Stroke.ANSWER, describe(event)
-        case files.MutationRaised():
-            return tool, Lane.CALLER, Stroke.REFUSE, describe(event)
-    return None
+    def _of_files(self, event: Struct) -> _Drawn | None:
+        tool, disk, handlers = Lane.TOOL, Lane.DISK, Lane.HANDLERS
+        match event:
+            case files.PrimitiveAttempted(succeeded=succeeded):
+                return tool, disk, Stroke.EFFECT if succeeded else Stroke.REFUSE, describe(event)
+            case files.ParentMade():
+                return tool, disk, Stroke.EFFECT, describe(event)
+            case files.ParentRefused():
+                return tool, disk, Stroke.REFUSE, describe(event)
+            case files.TargetInspected():
+                return tool, disk, Stroke.TELL, describe(event)
+            case files.HandlerConsulted(answer=answer):
+                raised = answer is files.HandlerAnswer.RAISED
+                return handlers, tool, Stroke.REFUSE if raised else Stroke.ANSWER, describe(event)
+            case files.MutationReturned():
+                return tool, Lane.CALLER, Stroke.ANSWER, describe(event)
+            case files.MutationRaised():
+                return tool, Lane.CALLER, Stroke.REFUSE, describe(event)
+        return None
 
 
 _ANSWERS: Final = {
@@ -265,8 +284,8 @@ _ANSWERS: Final = {
     "blocks": "blocks the call",
     "no replacement": "returns no input",
 }
-#: The lane that notes stand on, and that speaks for the host, by what the case has.
-_MAIN: Final = (Lane.WRAPPER, Lane.BROKER, Lane.TOOL)
+#: The lane that speaks for the host while no gate is at work; the wrapper, where none is named here.
+_REST: Final[dict[type, Lane]] = {RpcCase: Lane.BROKER, FallbackCase: Lane.TOOL, LoopCase: Lane.CALLER}
 _LONGEST_LABEL: Final = 16
 
 
@@ -274,16 +293,24 @@ def _lanes(report: Report) -> tuple[tuple[Lane, str], ...]:
     """The lanes of a kind of case. All of them are shown, also those that nothing reached: that is the lesson."""
     case = report.case
     match case:
-        case WrapperCase():
-            person = {True: "person", False: "nobody (no UI)", "rpc": "client (RPC)"}[case.given.ui]
-            tool = one_line(case.given.tool)
-            tool = tool if len(tool) <= _LONGEST_LABEL else f"{tool[: _LONGEST_LABEL - 1]}…"
+        case DispatchCase():
+            tool = _label(case.given.tool)
             return (
                 (Lane.CALLER, "caller"),
+                (Lane.WRAPPER, "write"),
+                (Lane.DEVICE, f"gate of {tool}"),
+                (Lane.HANDLERS, "handlers"),
+                (Lane.PERSON, _PEOPLE[case.given.ui]),
+                (Lane.TOOL, tool),
+            )
+        case WrapperCase() | LoopCase():
+            looped = isinstance(case, LoopCase)
+            return (
+                (Lane.CALLER, "agent loop" if looped else "caller"),
                 (Lane.WRAPPER, "wrapper"),
                 (Lane.HANDLERS, "handlers"),
-                (Lane.PERSON, person),
-                (Lane.TOOL, tool),
+                (Lane.PERSON, _PEOPLE[case.given.ui]),
+                (Lane.TOOL, "tool" if looped else _label(case.given.tool)),
             )
         case RpcCase():
             return (Lane.CALLER, "caller"), (Lane.BROKER, "dialog broker"), (Lane.PERSON, "client")
@@ -297,6 +324,14 @@ def _lanes(report: Report) -> tuple[tuple[Lane, str], ...]:
         case ResolveCase():
             return ((Lane.WRAPPER, "resolution"),)
     return ((Lane.WRAPPER, "host"),)
+
+
+_PEOPLE: Final[dict[object, str]] = {True: "person", False: "nobody (no UI)", "rpc": "client (RPC)"}
+
+
+def _label(name: str) -> str:
+    shown = one_line(name)
+    return shown if len(shown) <= _LONGEST_LABEL else f"{shown[: _LONGEST_LABEL - 1]}…"
 
 
 def _first_line(text: str) -> str:

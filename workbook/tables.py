@@ -15,6 +15,8 @@ from msgspec import UNSET
 
 from labsim.events import CallReturned, CallThrew, is_heard
 from labsim.hostvalues import stringify
+from labsim.lanes import Lane, in_lanes
+from labsim.loop_events import LoopResulted
 from labsim.report import FieldCheck, Report
 from labsim.show import describe_lines, kind_of, visible
 from workbook.captioned import INTEGER, MAYBE_INTEGER, TEXT, Look, Table
@@ -26,6 +28,7 @@ from workbook.played import (
     Played,
     captioned,
     eventful,
+    makes_calls,
     placed,
     report_of,
     several,
@@ -56,7 +59,8 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
     """What an observer hears of each call: one row per heard event, in order, and a closing row per call.
 
     Columns: `call` string, the call's id; `step` int64, from 1 in each call; `event` string, its recorded name, and
-    `returned`, `threw` or `waiting` for the closing row; `says` string, line breaks kept.
+    `returned`, `threw` or `waiting` for the closing row; `says` string, line breaks kept. A call that came through
+    the agent loop also has what the loop made of it (`loop_result`).
     A case that makes no calls shows all of its events, under the call `no call`. `call` (a number from 1, or an id)
     leaves out the other calls.
     Raises: NotPlayed, NothingHappened, NoSuchCall.
@@ -70,15 +74,16 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
         for column, value in zip(rows.values(), (call_id, step, event, says), strict=True):
             column.append(value)
 
-    ends = {made.tool_call_id for made in report.calls if made.outcome is None}
     shown = placed(report, call)
-    for number, one in enumerate(shown):
-        if not report.calls or is_heard(one.event):
+    for one, nested in zip(shown, in_lanes(one.event for one in shown), strict=True):
+        if not makes_calls(report) or is_heard(one.event):
             add(one.call, kind_of(one.event), describe_lines(one.event))
         elif isinstance(one.event, CallReturned | CallThrew):
-            add(one.call, *_closing(one.event))
-        if one.call in ends and (number + 1 == len(shown) or shown[number + 1].call != one.call):
-            add(one.call, "waiting", _open_questions(report))
+            add(one.call, *_closing(one.event, inner=nested.lane is Lane.INNER))
+        elif isinstance(one.event, LoopResulted):
+            add(one.call, kind_of(one.event), describe_lines(one.event))
+    if not report.finished and shown and shown[-1].number == len(report.ledger):
+        add(shown[-1].call, "waiting", _open_questions(report))
     return Table(
         rows,
         {"call": TEXT, "step": INTEGER, "event": TEXT, "says": TEXT},
@@ -201,10 +206,12 @@ def frames(played: Played) -> Table:
     )
 
 
-def _closing(event: CallReturned | CallThrew) -> tuple[str, str]:
+def _closing(event: CallReturned | CallThrew, *, inner: bool) -> tuple[str, str]:
+    """How a call ended; a call inside another one names its tool, since both have the same id."""
+    whose = f"{event.tool_name}: " if inner else ""
     if isinstance(event, CallThrew):
-        return "threw", visible(event.error)
-    return "returned", visible(f"{'an error result' if event.is_error else 'a result'}: {event.content}")
+        return "threw", visible(f"{whose}{event.error}")
+    return "returned", visible(f"{whose}{'an error result' if event.is_error else 'a result'}: {event.content}")
 
 
 def _open_questions(report: Report) -> str:

@@ -35,12 +35,22 @@ from labsim.events import (
     UiSelect,
 )
 from labsim.extensions import CANCELLED, EventName
+from labsim.lanes import Lane, in_lanes
 from labsim.report import CallReport, Report
-from labsim.rpc.ledger import RpcEvent
 from labsim.show import describe_lines, kind_of
 from labsim.terms import Policy
 from workbook.captioned import TEXT, Look, Table
-from workbook.played import WAITING, NothingHappened, PlacedEvent, Played, calls_of, captioned, eventful, placed
+from workbook.played import (
+    WAITING,
+    NothingHappened,
+    PlacedEvent,
+    Played,
+    calls_of,
+    captioned,
+    eventful,
+    makes_calls,
+    placed,
+)
 
 
 class Part(IntEnum):
@@ -107,14 +117,22 @@ def steps(played: Played, call: int | str = 1) -> Table:
     Raises: NotPlayed, NoSuchCall; NothingHappened, if the case makes no calls.
     """
     report = eventful(played)
-    if not report.calls:
+    if not makes_calls(report):
         raise NothingHappened(
             report,
             f"a {report.case.scenario} case makes no call, so there are no steps to walk",
             "Try ledger(report).",
         )
     made = calls_of(report, call)[0]
-    events = placed(report, call)
+    whole = placed(report, call)
+    # What the agent loop does before and after is no step of the wrapper.
+    events = [one for one, lane in zip(whole, in_lanes(one.event for one in whole), strict=True) if lane.lane]
+    if not events:
+        raise NothingHappened(
+            report,
+            f"{made.tool_call_id} never reached the wrapper, so there are no steps to walk",
+            "lifecycle(report) shows what the agent loop made of it.",
+        )
     parts = parts_of(events)
     return Table(
         {
@@ -128,9 +146,15 @@ def steps(played: Played, call: int | str = 1) -> Table:
 
 
 def parts_of(events: Sequence[PlacedEvent]) -> list[Part]:
-    """The part that each event of one call belongs to, in the same order; never a smaller one after a larger."""
+    """The part that each event of one call belongs to, in the same order; never a smaller one after a larger.
+
+    Of a dispatch this is the outer call: whatever happens at the device's own gate happens while `write` runs.
+    """
     walk = _Walk()
-    return [walk.take(one.event) for one in events]
+    return [
+        walk.take(one.event) if nested.lane is not Lane.INNER else Part.RUN
+        for one, nested in zip(events, in_lanes(one.event for one in events), strict=True)
+    ]
 
 
 class _Walk:
@@ -189,9 +213,15 @@ class _Walk:
                 return self._listener_failed(on)
             case CallThrew():
                 return self._threw(event)
-        if isinstance(event, RpcEvent):
-            return Part.ASK if self.at >= Part.DECIDE else Part.HANDLERS
-        return self.at  # a late reply, a file operation: a part of whatever is under way
+        match type(event).__module__:
+            case "labsim.rpc.ledger":
+                return Part.ASK if self.at >= Part.DECIDE else Part.HANDLERS
+            case "labsim.dispatch.events" if kind_of(event) == "gate_declared":
+                # `write` says before each of the two judgements what it declares.
+                return Part.JUDGE_ORIGINAL if self.at is Part.PREPARE else Part.JUDGE_EFFECTIVE
+            case "labsim.dispatch.events" | "labsim.fallback.events":
+                return Part.RUN
+        return self.at  # a late reply: a part of whatever is under way
 
     def _listener_failed(self, on: str) -> Part:
         if on == EventName.TOOL_CALL:
