@@ -18,7 +18,9 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from labsim.errors import CaseError, UnknownCase
-from labsim.terms import Outcome, Policy, Rule, Source, Tier
+from labsim.review.script import HostMode, Step
+from labsim.review.states import Status
+from labsim.terms import ApprovalMode, Outcome, Policy, Rule, Source, Tier
 
 Ui: TypeAlias = bool | Literal["rpc"]
 Lifecycle: TypeAlias = Literal["none", "requested", "resolved", "both", "throwing"]
@@ -227,6 +229,21 @@ class RpcGiven(_Part, frozen=True, kw_only=True):
     script: list[Any] = []
 
 
+class ReviewGiven(_Part, frozen=True, kw_only=True):
+    """The Review Desk, and what happens to it, step by step.
+
+    `host_mode` is how the host runs, `mode` and `user_policies` are the generic gate's. `note` is the packaged one
+    if it is not given; null: there is none. `width` is the terminal's, in columns.
+    """
+
+    host_mode: HostMode = "tui"
+    mode: ApprovalMode = ApprovalMode.WRITE
+    user_policies: dict[str, Policy] = {}
+    note: str | UnsetType | None = UNSET
+    width: int = 80
+    steps: list[Step]
+
+
 class Expected(_Part, frozen=True, kw_only=True):
     """What a case claims; every field named here is compared with what the run showed."""
 
@@ -246,6 +263,16 @@ class Expected(_Part, frozen=True, kw_only=True):
     policy: Policy | UnsetType = UNSET
     source: Source | UnsetType = UNSET
     rule: Rule | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
+    revision: int | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    authorized: bool | UnsetType = UNSET
+    busy: bool | UnsetType = UNSET
+    entries: int | UnsetType = UNSET
+    dialogs: int | UnsetType = UNSET
+    notices: list[str] | UnsetType = UNSET
+    late_replies: int | UnsetType = UNSET
+    frames: dict[str, int] | UnsetType = UNSET
 
 
 class _Case(_Part, frozen=True, kw_only=True, tag_field="scenario"):
@@ -306,8 +333,21 @@ class RpcCase(_Case, frozen=True, kw_only=True, tag="rpc"):
     scenario: ClassVar[str] = "rpc"
 
 
+class ReviewCase(_Case, frozen=True, kw_only=True, tag="review"):
+    given: ReviewGiven
+    scenario: ClassVar[str] = "review"
+
+
 Case: TypeAlias = (
-    WrapperCase | DispatchCase | LoopCase | ResolveCase | ContextCase | ClassifyCase | FallbackCase | RpcCase
+    WrapperCase
+    | DispatchCase
+    | LoopCase
+    | ResolveCase
+    | ContextCase
+    | ClassifyCase
+    | FallbackCase
+    | RpcCase
+    | ReviewCase
 )
 CASE_CLASSES: Final[dict[str, type[Any]]] = {kind.scenario: kind for kind in get_args(Case)}
 

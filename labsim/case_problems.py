@@ -118,14 +118,16 @@ class _Spot:
         found = [kind for kind in _flat(self.types) if isinstance(kind, type) and issubclass(kind, Struct)]
         if len(found) == 1:
             return found[0]
-        scenario = self.value.get("scenario") if isinstance(self.value, dict) else None
-        return CASE_CLASSES.get(scenario) if isinstance(scenario, str) and found else None
+        tags = {kind.__struct_config__.tag: kind for kind in found}
+        word = self.value.get(_tag_field(found)) if isinstance(self.value, dict) else None
+        return tags.get(word) if isinstance(word, str) else None
 
     def enter(self, step: str | int) -> None:
         if isinstance(step, str) and step != _SOME:
+            found = [kind for kind in _flat(self.types) if isinstance(kind, type) and issubclass(kind, Struct)]
             here, self.types = self.here, None
-            if step == "scenario":
-                self.types = Literal[tuple(sorted(CASE_CLASSES))]
+            if step == _tag_field(found):
+                self.types = Literal[tuple(sorted(str(kind.__struct_config__.tag) for kind in found))]
             elif here is not None:
                 self.types = next((f.type for f in msgspec.structs.fields(here) if f.encode_name == step), None)
                 self.way.append((step, here))
@@ -135,6 +137,11 @@ class _Spot:
         """What may stand here, where only certain words may."""
         words = [_words_of(kind) for kind in _flat(self.types) if kind is not UnsetType]
         return [word for each in words for word in each] if all(words) else []
+
+
+def _tag_field(kinds: Sequence[type[Struct]]) -> str:
+    """The key by which several classes are told apart; "" where there is none."""
+    return str(kinds[0].__struct_config__.tag_field or "") if kinds else ""
 
 
 def _flat(kind: Any) -> Iterator[Any]:

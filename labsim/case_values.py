@@ -23,10 +23,12 @@ from labsim.case import (
     HandlerSpec,
     LoopGiven,
     ResolveGiven,
+    ReviewGiven,
     RpcCase,
 )
 from labsim.case_problems import meant, shown
 from labsim.errors import CaseError
+from labsim.review.script import check_steps
 from labsim.terms import ApprovalMode, Policy, Tier
 
 _MOST_CALLS = 1000
@@ -147,6 +149,8 @@ def check_labels(case: Case, place: str) -> None:
         _check_schema(given, place)
     if isinstance(case, ClassifyCase | FallbackCase | RpcCase):
         _check_script(case, place)
+    if isinstance(given, ReviewGiven):
+        check_steps(given.steps, given.host_mode, place)
 
 
 def _check_rule(approval: object, place: str) -> None:

@@ -20,6 +20,8 @@ from labsim.case import (
     FallbackCase,
     LoopCase,
     ResolveCase,
+    ReviewCase,
+    ReviewGiven,
     RpcCase,
     WrapperCase,
 )
@@ -137,6 +139,10 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
         from labsim.scenario_loop import BatchUnderWay
 
         return BatchUnderWay(case, stage, _ui(case, stage, live=live))
+    if isinstance(case, ReviewCase):
+        from labsim.scenario_review import ReviewUnderWay
+
+        return ReviewUnderWay(case, stage, _review_ui(case.given, stage), live=live)
     if isinstance(case, ResolveCase | ContextCase):
         from labsim.scenario_resolve import Resolving
 
@@ -158,3 +164,14 @@ def _ui(case: WrapperCase | DispatchCase | LoopCase, stage: Stage, *, live: bool
 
         return RpcUI(stage, None if live else answers(given.choices))
     return QuestionUI(stage) if live else ScriptedUI(stage, answers(given.choices))
+
+
+def _review_ui(given: ReviewGiven, stage: Stage) -> UI:
+    """The desk's dialogs stay open beside what follows them, so also a script answers them on the stage."""
+    if given.host_mode in ("print", "json"):
+        return InertUI()
+    if given.host_mode == "rpc":
+        from labsim.rpc.adapter import RpcUI
+
+        return RpcUI(stage, None)
+    return QuestionUI(stage)

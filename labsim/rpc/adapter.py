@@ -7,7 +7,7 @@ is sent anywhere; the frames are in the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from msgspec import UNSET
@@ -60,6 +60,10 @@ class RpcUI:
     def tell(self, make: Callable[[str], UIRequest]) -> None:
         """Send a request that nobody answers: a notice, a status, a widget. `make` gets its id (R-22)."""
         self._sent((make(self._broker.fresh_id()),))
+
+    def send(self, frame: Mapping[str, Any]) -> None:
+        """Send a frame that is no request, such as a message of the conversation."""
+        self._stage.ledger.append(FrameSent(at_ms=self._stage.now_ms, frame=copy_json(dict(frame))))
 
     def disconnect(self, message: str = CLIENT_DISCONNECTED) -> None:
         """The client goes away, and every dialog that is open with it (R-40). A second time does nothing."""

@@ -1,0 +1,171 @@
+"""What happened at the Review Desk: the records for a learner's ledger.
+
+Above `labsim.events` and `states`, below everything in this package that emits. They are the same whoever carries
+the dialogs: what only an RPC client sees (frames) is recorded by the RPC adapter, beside them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TypeAlias
+
+from labsim.events import Event
+from labsim.review.states import Action, GrantEnd, Pending, Phase, Status
+from labsim.rpc.frames import NotifyType
+
+
+class CommandGiven(Event, frozen=True, kw_only=True, gc=False, tag="command_given"):
+    """A person gave a command of the desk; `word` is the part of it that counts (section 4)."""
+
+    word: str
+
+
+class StepTaken(Event, frozen=True, kw_only=True, gc=False, tag="step_taken"):
+    """The desk took one step of its table. `rule` is the row of the specification that it stands for."""
+
+    action: Action
+    rule: str
+    phase: Phase  # before
+    to: Phase
+
+
+class DialogOver(Event, frozen=True, kw_only=True, gc=False, tag="dialog_over"):
+    """A dialog of the desk came back, and what it brought does not count. `why`: see `Discarded`."""
+
+    pending: Pending
+    why: Discarded
+
+
+class Discarded(StrEnum):
+    """Why a dialog's outcome is not recorded."""
+
+    ABORTED = "aborted"  # by revoke, navigation or shutdown; tested before any answer (V-18)
+    BROKE = "broke"  # it raised: the client is gone, or the dialog failed (V-47)
+    OVERTAKEN = "overtaken"  # the note or the session changed under it (V-19)
+
+
+class NoteRecorded(Event, frozen=True, kw_only=True, gc=False, tag="note_recorded"):
+    """One change was appended to the session; the revision rose by one. A label of ours: nothing was sent."""
+
+    session_id: str
+    entry_id: str
+    parent_id: str | None
+    status: Status
+    revision: int
+    text_changed: bool
+
+
+class GrantGiven(Event, frozen=True, kw_only=True, gc=False, tag="grant_given"):
+    """A person permitted the agent one change. In memory only."""
+
+    session_id: str
+    revision: int
+
+
+class GrantEnded(Event, frozen=True, kw_only=True, gc=False, tag="grant_ended"):
+    """The grant is gone."""
+
+    session_id: str
+    revision: int
+    why: GrantEnd
+
+
+class ActRefused(Event, frozen=True, kw_only=True, gc=False, tag="act_refused"):
+    """An act failed one of the ten checks, and changed nothing; an unknown op is the first of them."""
+
+    check: int
+    text: str
+
+
+class Notified(Event, frozen=True, kw_only=True, gc=False, tag="notified"):
+    """A notice was shown."""
+
+    kind: NotifyType
+    message: str
+
+
+class StatusShown(Event, frozen=True, kw_only=True, gc=False, tag="status_shown"):
+    """The status line was set."""
+
+    text: str
+
+
+class WidgetShown(Event, frozen=True, kw_only=True, gc=False, tag="widget_shown"):
+    """The widget's lines were set."""
+
+    lines: tuple[str, ...]
+
+
+class MessagePosted(Event, frozen=True, kw_only=True, gc=False, tag="message_posted"):
+    """A message was posted to the conversation. `text`: the whole note, for a host that unfolds it; or none."""
+
+    summary: str
+    text: str | None = None
+
+
+class PanelShown(Event, frozen=True, kw_only=True, gc=False, tag="panel_shown"):
+    """The overlay panel took the focus."""
+
+    question_id: str
+
+
+class PanelHidden(Event, frozen=True, kw_only=True, gc=False, tag="panel_hidden"):
+    """The panel is gone, its component disposed, and the focus is back where it was (V-60)."""
+
+    question_id: str
+
+
+class PanelNeverShown(Event, frozen=True, kw_only=True, gc=False, tag="panel_never_shown"):
+    """The panel was ready only after the abort: it was disposed without being shown (V-60)."""
+
+
+class SessionMoved(Event, frozen=True, kw_only=True, gc=False, tag="session_moved"):
+    """A move is complete. `by` is the event that extensions hear; `leaf_id` null: before the first entry."""
+
+    by: str
+    session_id: str
+    leaf_id: str | None
+
+
+class MovePrevented(Event, frozen=True, kw_only=True, gc=False, tag="move_prevented"):
+    """An extension cancelled a move beforehand: nothing moved, and nothing ended (V-38)."""
+
+    by: str
+
+
+class SessionReopened(Event, frozen=True, kw_only=True, gc=False, tag="session_reopened"):
+    """A new process opened the stored session. `remarks`: what of its file could not be read."""
+
+    session_id: str
+    entries: int
+    remarks: tuple[str, ...] = ()
+
+
+class EntryArrived(Event, frozen=True, kw_only=True, gc=False, tag="entry_arrived"):
+    """An entry that is not a change by the desk: a chat message, or what somebody else wrote into the session."""
+
+    session_id: str
+    entry_id: str
+    type: str
+
+
+ReviewEvent: TypeAlias = (
+    CommandGiven
+    | StepTaken
+    | DialogOver
+    | NoteRecorded
+    | GrantGiven
+    | GrantEnded
+    | ActRefused
+    | Notified
+    | StatusShown
+    | WidgetShown
+    | MessagePosted
+    | PanelShown
+    | PanelHidden
+    | PanelNeverShown
+    | SessionMoved
+    | MovePrevented
+    | SessionReopened
+    | EntryArrived
+)
