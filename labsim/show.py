@@ -165,6 +165,8 @@ def _of_a_package(event: Struct) -> str:
             return _of_loop(event)
         case "labsim.dispatch.events":
             return _of_dispatch(event)
+        case "labsim.gate.events":
+            return _of_gate(event)
     return ""
 
 
@@ -274,6 +276,13 @@ def _of_dispatch(event: Struct) -> str:
                 f"an ordinary file {stringify(event.path)} of {event.characters} characters is written, in memory"
             )
     return ""
+
+
+def _of_gate(event: Struct) -> str:
+    from labsim.gate.events import GateEvent
+    from labsim.gate.lines import line_of
+
+    return line_of(event) if isinstance(event, GateEvent) else ""
 
 
 def _of_loop(event: Struct) -> str:

@@ -269,6 +269,12 @@ class RunEnded(GateEvent, frozen=True, kw_only=True, gc=False, tag="run_ended"):
     error: str | None = None
 
 
+class StepRefused(GateEvent, frozen=True, kw_only=True, gc=False, tag="step_refused"):
+    """The host refused something that was asked of it beside the calls: a rule, a resume."""
+
+    error: str
+
+
 DeskEvent: TypeAlias = (
     SessionOpened
     | ChildSpawned
@@ -291,4 +297,5 @@ DeskEvent: TypeAlias = (
     | SinkFailed
     | TurnEnded
     | RunEnded
+    | StepRefused
 )

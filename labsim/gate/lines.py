@@ -35,6 +35,7 @@ from labsim.gate.events import (
     ScopeCleared,
     SessionOpened,
     SinkFailed,
+    StepRefused,
     ToolFinished,
     TurnEnded,
 )
@@ -120,6 +121,8 @@ def line_of(event: GateEvent) -> str:
             return f"the sink is given {event.kind}" + (f" of {event.tool_call_id}" if event.tool_call_id else "")
         case SinkFailed():
             return f"the sink broke and is written to no more: {event.error}"
+        case StepRefused():
+            return f"the host refuses: {event.error}"
         case TurnEnded():
             return "the turn was given up" if event.cancelled else "the model is done"
         case RunEnded():
