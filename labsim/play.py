@@ -45,7 +45,7 @@ class Scenario(Protocol):
     def observed(self) -> dict[str, Any]: ...
 
 
-Driver = Callable[["Performance", Question], None]
+Driver = Callable[["Performance", Question], object]
 
 
 class Performance:

@@ -213,7 +213,7 @@ class Stage:
         self.ledger = ledger or Ledger()
         self.clock: Clock = self.ledger.clock
         self.lock = threading.RLock()
-        self.on_question: Callable[[Question], None] | None = None
+        self.on_question: Callable[[Question], object] | None = None
         self.on_late_reply: Callable[[str, object], None] | None = None
         self._ready: deque[Callable[[], None]] = deque()
         self._resting: deque[Future[None]] = deque()
