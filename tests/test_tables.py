@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from typing import Any
 
 import pandas as pd
@@ -522,6 +523,15 @@ def test_html_has_a_caption_and_scoped_headers_and_no_empty_one():
     assert html.texts("th", scope="row") == lifecycle(TWICE)["event"].tolist()
     assert all(attrs.get("scope") for tag, attrs, _ in html.elements if tag == "th")
     assert all(text.strip() for text in html.texts("th"))
+
+
+def test_cells_say_their_side_themselves():
+    """JupyterLab aligns to the right, and takes the style away where it does not trust it; an attribute stays."""
+    cells = [attrs for tag, attrs, _ in Markup(lifecycle(TWICE)._repr_html_()).elements if tag in ("th", "td")]
+    sides = [re.match(r"text-align:(left|right);vertical-align:top", attrs["style"] or "") for attrs in cells]
+
+    assert [side and side[1] for side in sides[:8]] == ["left", "right", "left", "left"] * 2
+    assert all(sides)
 
 
 def test_line_breaks_of_a_prompt_stay_line_breaks_where_no_style_is_left():

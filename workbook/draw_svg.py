@@ -141,7 +141,7 @@ class _Drawing:
         )
 
     def _rule(self, title: str) -> None:
-        self._y += 18
+        self._y += 34 if self._pieces else 18
         self._pieces.append(
             f'<line class="rule" x1="0" y1="{self._y:g}" x2="{_WIDTH}" y2="{self._y:g}"/>'
             f'<text class="name" x="0" y="{self._y - 5:g}">{escape(title)}</text>\n'

@@ -163,9 +163,6 @@ def _row_lines(grid: Grid, row: Sequence[str], widths: Sequence[int]) -> Iterato
 
 # --------------------------------------------------------------------------------------------------------- HTML
 
-# Said on each cell too, since JupyterLab aligns to the right where it does not trust the style below.
-_LEFT: Final = ' style="text-align:left;vertical-align:top"'
-_RIGHT: Final = ' style="text-align:right;vertical-align:top"'
 # Each class is doubled to win over the host's own rules for tables, in whatever order they come.
 STYLE: Final = (
     "<style>"
@@ -176,7 +173,6 @@ STYLE: Final = (
     ".cedar-table.cedar-table th,.cedar-table.cedar-table td{padding:.3em .6em;white-space:pre-wrap;"
     "overflow-wrap:anywhere;border:0;line-height:1.4;font-weight:400}"
     ".cedar-table.cedar-table thead th{font-weight:600;white-space:nowrap;vertical-align:bottom}"
-    ".cedar-table.cedar-table .cedar-short{overflow-wrap:normal;white-space:nowrap}"
     ".cedar-table.cedar-table thead{border-bottom:1px solid var(--jp-border-color0,currentColor)}"
     ".cedar-table.cedar-table tbody+tbody{border-top:1px solid var(--jp-border-color1,#8888)}"
     ".cedar-table.cedar-table th[scope=rowgroup]{font-weight:600;background:var(--jp-layout-color0,transparent)}"
@@ -190,39 +186,24 @@ _SHORT: Final = 24  # characters; a column of cells this short is not wrapped, s
 
 def as_html(grid: Grid) -> str:
     """The table as one HTML element with its style. The same grid gives the same text, always."""
-    short = {
-        column
-        for column in range(len(grid.columns))
-        if all(len(row[column]) <= _SHORT and "\n" not in row[column] for row in grid.rows)
-    }
-    parts = [
-        '<div class="cedar-box">',
-        STYLE,
-        '<table class="cedar-table">',
-        '\n<caption style="text-align:left">',
-        _text(grid.caption),
-    ]
-    parts += ["</caption>\n<thead><tr>"]
-    parts += [
-        f'<th scope="col"{_RIGHT if column in grid.numbers else _LEFT}>{_text(name)}</th>'
-        for column, name in enumerate(grid.columns)
-    ]
+    looks = [_look(grid, column) for column in range(len(grid.columns))]
+    parts = ['<div class="cedar-box">', STYLE, '<table class="cedar-table">\n']
+    parts.append(f'<caption style="text-align:left">{_text(grid.caption)}</caption>\n<thead><tr>')
+    parts += [f'<th scope="col"{look}>{_text(name)}</th>' for name, look in zip(grid.columns, looks, strict=True)]
     parts.append("</tr></thead>\n")
     for name, run in grid.groups():
         parts.append("<tbody>")
         for place in run:
             parts.append('<tr class="cedar-differs">' if place in grid.marked else "<tr>")
-            if grid.group is not None and place == run[0]:
-                parts.append(
-                    f'<th scope="rowgroup" rowspan="{len(run)}" class="cedar-short"{_LEFT}>{_text(name)}</th>'
-                )
             for column, cell in enumerate(grid.rows[place]):
                 if column == grid.group:
-                    continue
-                tag, scope = ("th", ' scope="row"') if column == grid.header else ("td", "")
-                look = ' class="cedar-short"' if column in short else ""
-                side = _RIGHT if column in grid.numbers else _LEFT
-                parts.append(f"<{tag}{scope}{look}{side}>{_text(cell)}</{tag}>")
+                    if place == run[0]:
+                        span = f' scope="rowgroup" rowspan="{len(run)}"'
+                        parts.append(f"<th{span}{looks[column]}>{_text(name)}</th>")
+                elif column == grid.header:
+                    parts.append(f'<th scope="row"{looks[column]}>{_text(cell)}</th>')
+                else:
+                    parts.append(f"<td{looks[column]}>{_text(cell)}</td>")
             parts.append("</tr>\n")
         parts.append("</tbody>")
     parts.append("</table>")
@@ -230,6 +211,13 @@ def as_html(grid: Grid) -> str:
         parts.append(f"<p>{_text(grid.closing)}</p>")
     parts.append("</div>")
     return "".join(parts)
+
+
+def _look(grid: Grid, column: int) -> str:
+    """The style of one column's cells, said on each: JupyterLab keeps it where it does not trust `STYLE`."""
+    side = "right" if column in grid.numbers else "left"
+    short = all(len(row[column]) <= _SHORT and "\n" not in row[column] for row in grid.rows)
+    return f' style="text-align:{side};vertical-align:top{";white-space:nowrap" if short else ""}"'
 
 
 def _text(text: str) -> str:
