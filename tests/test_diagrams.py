@@ -33,7 +33,7 @@ from labsim.show import kind_of
 from workbook.diagrams import Diagram, sequence
 from workbook.grid import WIDTH, columns_of
 from workbook.played import NoSuchCall, NothingHappened, NotPlayed
-from workbook.sequence import EVENTS_DRAWN
+from workbook.arrows import EVENTS_DRAWN
 
 SVG = "{http://www.w3.org/2000/svg}"
 LEGEND = "--> tells or asks   - -> answers   - -x refuses or fails   ==> has an effect   * notes or decides"

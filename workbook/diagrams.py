@@ -1,6 +1,6 @@
 """Pictures of what happened, drawn from the ledger and from nothing else.
 
-Above `sequence` and the drawing modules; below the notebooks. A diagram is a picture in JupyterLab, VS Code and
+Above `arrows` and the drawing modules; below the notebooks. A diagram is a picture in JupyterLab, VS Code and
 exported pages, a list in words where styles are taken away, and characters in a terminal.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from workbook import draw_mermaid, draw_svg, draw_text
 from workbook.played import CallChoice, Played, eventful
-from workbook.sequence import Scene, scene
+from workbook.arrows import Scene, scene
 
 
 class Diagram:

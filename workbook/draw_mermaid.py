@@ -1,6 +1,6 @@
 """A sequence diagram as Mermaid source, for instructors who keep diagrams in their own documents.
 
-Above `sequence`, below `diagrams`. Mermaid has no quoting, so whatever could end a line, open a comment, close a
+Above `arrows`, below `diagrams`. Mermaid has no quoting, so whatever could end a line, open a comment, close a
 block or start an entity is written as the number of its character, which Mermaid turns back into text.
 """
 
@@ -11,7 +11,7 @@ from typing import Final
 
 from workbook.grid import wrapped
 from workbook.played import WAITING
-from workbook.sequence import Message, Scene, Stroke
+from workbook.arrows import Message, Scene, Stroke
 
 _ARROWS: Final = {Stroke.TELL: "->>", Stroke.ANSWER: "-->>", Stroke.REFUSE: "--x", Stroke.EFFECT: "->>"}
 _COLUMNS: Final = 36  # Mermaid sets each message in one line and makes the lanes as wide as that

@@ -1,6 +1,6 @@
 """A sequence diagram as an SVG inside HTML, and as a list in words for everyone who does not see the picture.
 
-Above `sequence`, below `diagrams`. The picture takes its colours from JupyterLab's theme, or from whatever
+Above `arrows`, below `diagrams`. The picture takes its colours from JupyterLab's theme, or from whatever
 surrounds it, so it is right in light and in dark. It has no ids (two pictures in one page cannot disturb each
 other) and no script. All text is untrusted and escaped here.
 
@@ -18,7 +18,7 @@ from typing import Final
 
 from workbook.grid import columns_of, wrapped
 from workbook.played import WAITING
-from workbook.sequence import Lane, Message, Scene, Stroke
+from workbook.arrows import Lane, Message, Scene, Stroke
 
 # All measures in px of the picture, which shrinks with its cell but never grows.
 _WIDTH: Final = 880

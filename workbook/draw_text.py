@@ -1,6 +1,6 @@
 """A sequence diagram in plain characters: lanes as columns, an arrow a line, the words beside it.
 
-Above `sequence`, below `diagrams`. Only ASCII is used for the drawing, since arrows and boxes from elsewhere are of
+Above `arrows`, below `diagrams`. Only ASCII is used for the drawing, since arrows and boxes from elsewhere are of
 uneven width in many fonts. The words stand in a column of their own, so none of them has to be shortened.
 """
 
@@ -11,7 +11,7 @@ from typing import Final
 
 from workbook.grid import WIDTH, columns_of, wrapped
 from workbook.played import WAITING
-from workbook.sequence import Lane, Message, Scene, Stroke
+from workbook.arrows import Lane, Message, Scene, Stroke
 
 _NUMBER: Final = 4  # columns for the number in the ledger
 _BETWEEN: Final = 3  # columns between two labels, at least
