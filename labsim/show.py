@@ -167,6 +167,8 @@ def _of_a_package(event: Struct) -> str:
             return _of_dispatch(event)
         case "labsim.gate.events":
             return _of_gate(event)
+        case "labsim.review.events":
+            return _of_review(event)
     return ""
 
 
@@ -306,6 +308,62 @@ def _of_loop(event: Struct) -> str:
             told = "an error" if event.is_error else "a result"
             return f"the model is given {told} ({event.ending}): {event.content}"
     return ""
+
+
+def _of_review(event: Struct) -> str:
+    from labsim.review import events as desk
+
+    match event:
+        case desk.CommandGiven():
+            return f"a person says /review-desk {event.word}"
+        case desk.StepTaken(phase=phase, to=to):
+            where = f"the desk stays {phase}" if phase is to else f"the desk was {phase} and is {to}"
+            return f"{event.action} ({event.rule}): {where}"
+        case desk.DialogOver():
+            return f"what the {event.pending} dialog brings does not count: it was {_WHY_OVER[event.why.value]}"
+        case desk.NoteRecorded():
+            text = "with a new text" if event.text_changed else "with the text as it was"
+            return f"{event.entry_id} of {event.session_id} records {event.status} r{event.revision}, {text}"
+        case desk.GrantGiven():
+            return f"the agent may make one change, in {event.session_id} at revision {event.revision}"
+        case desk.GrantEnded():
+            return f"the grant for revision {event.revision} is gone: {event.why}"
+        case desk.ActRefused():
+            return f"check {event.check} of 10 fails: {event.text}"
+        case desk.Notified():
+            return f"{event.kind}: {event.message}"
+        case desk.StatusShown():
+            return f"the status line says: {event.text}"
+        case desk.WidgetShown():
+            return f"the widget says: {' / '.join(event.lines)}"
+        case desk.MessagePosted():
+            folded = "" if event.text is None else ", and unfolds to the whole note"
+            return f"the conversation gets a message: {event.summary}{folded}"
+        case desk.PanelShown():
+            return f"the panel of {event.question_id} takes the focus"
+        case desk.PanelHidden():
+            return f"the panel of {event.question_id} is gone, and the focus is back"
+        case desk.PanelNeverShown():
+            return "a panel that is ready too late is thrown away unseen"
+        case desk.SessionMoved():
+            at = "before the first entry" if event.leaf_id is None else f"at {event.leaf_id}"
+            return f"{event.by}: now in {event.session_id}, {at}"
+        case desk.MovePrevented():
+            return f"an extension cancels the move ({event.by}); nothing has moved"
+        case desk.SessionReopened():
+            found = "1 entry" if event.entries == 1 else f"{event.entries} entries"
+            remarks = "".join(f" {remark}" for remark in event.remarks)
+            return f"a new process opens {event.session_id} with {found}, and without any grant.{remarks}"
+        case desk.EntryArrived():
+            return f"{event.entry_id} of {event.session_id} is written by somebody else: {event.type}"
+    return ""
+
+
+_WHY_OVER = {
+    "aborted": "aborted",
+    "broke": "broken off",
+    "overtaken": "overtaken by a change of the note or of the session",
+}
 
 
 def _failure(denied: bool, code: str | None) -> str:

@@ -178,7 +178,10 @@ class Desk:
                     await self._overlay()
                 case _:
                     self._refuse(COPY.notices.unknown_command)
-        except (FixtureUnavailable, NotSaved) as error:
+        except FixtureUnavailable as error:
+            self._report(error)
+            return  # without a note there is no state to show
+        except NotSaved as error:
             self._report(error)
         self.refresh()
 
