@@ -22,8 +22,9 @@ from labsim.hostvalues import stringify
 from labsim.library import fixtures_dir
 from labsim.play import run
 from labsim.report import Report
+from workbook.cells import Cells
 from workbook.checkpoint_file import Belief, Checkpoint, parse_beliefs, parse_checkpoints
-from workbook.dialogs import Cells, LivePlay
+from workbook.dialogs import LivePlay
 from workbook.errors import WorkbookError
 from workbook.grid import Grid
 from workbook.learner import Learner, progress_of, who
@@ -135,6 +136,11 @@ class Chapter:
     def cases(self) -> tuple[str, ...]:
         """The ids of its cases, in the order of the files."""
         return tuple(self._lesson.cases)
+
+    @property
+    def case_records(self) -> tuple[Case, ...]:
+        """The cases themselves, with what they expect and why: for checks, not for a page."""
+        return tuple(self._lesson.cases.values())
 
     def case(self, case_id: str) -> Page:
         """A case as it is given, without what it expects and why. Raises: labsim.errors.UnknownCase."""

@@ -8,17 +8,16 @@ under the pointer and the pressed button keeps the focus.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.case import Case, WrapperCase
+from labsim.case import CallGiven, Case
 from labsim.errors import HostError, LabsimError
 from labsim.hostvalues import stringify
-from labsim.play import Performance, start
+from labsim.play import Driver, Performance, start
 from labsim.report import Report
 from labsim.scripted import answers
 from labsim.show import visible
@@ -54,6 +53,7 @@ class Dismiss(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type",
 
 
 Message: TypeAlias = Reply | Dismiss
+Begin: TypeAlias = Callable[[Case, Driver], Performance]
 
 
 class _Dialog(Struct, kw_only=True):
@@ -84,17 +84,17 @@ class NothingOpen(WorkbookError):
 class LivePlay:
     """One case, being played. As the value of a cell it shows itself; `report()` says how far it is."""
 
-    def __init__(self, case: Case, learner: Learner = Learner.LIVE) -> None:
-        """Plays to the first question. Raises: labsim.errors.LabsimError, for a case that cannot be played."""
+    def __init__(self, case: Case, learner: Learner = Learner.LIVE, *, begin: Begin = start) -> None:
+        """Plays to the first question; `begin` starts the play. Raises: labsim.errors.LabsimError."""
         self.case = case
         self.learner = learner
         self._dialogs: list[_Dialog] = []
         self._superseded = False
         self._said = ""
         self._control: DialogControl | None = None
-        choices = case.given.choices if isinstance(case, WrapperCase) else []
+        choices = case.given.choices if isinstance(case.given, CallGiven) else []
         self._script = answers(choices) if learner is Learner.SCRIPTED else None
-        self._performance = start(case, self._opened)
+        self._performance = begin(case, self._opened)
 
     # -- what a learner can do
 
@@ -304,48 +304,3 @@ def _static(dialog: _Dialog) -> Group:
     else:
         blocks.append(Paragraph(text=f"(a text is asked for) {dialog.question.prefill or ''}".rstrip()))
     return Group(title=dialog.label, marks=(dialog.ended or WAITING,), blocks=tuple(blocks))
-
-
-# ------------------------------------------------------------------------------------------- running it again
-
-
-class Cell(Struct, frozen=True):
-    """A notebook cell, and the run of it that is under way, by the ids that the front end gives them."""
-
-    id: str
-    run: str
-
-
-def running_cell() -> Cell | None:
-    """The cell that is being run; None outside a kernel, or where the front end names no cells."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    kernel = getattr(shell, "kernel", None)
-    if kernel is None:
-        return None
-    request = kernel.get_parent("shell") or {}
-    cell, run = request.get("metadata", {}).get("cellId"), request.get("header", {}).get("msg_id")
-    return Cell(cell, run) if isinstance(cell, str) and isinstance(run, str) else None
-
-
-class Cells:
-    """Remembers which plays a cell made, and gives up those of its earlier runs.
-
-    Two cells may play the same case side by side, so the case alone does not tell.
-    """
-
-    def __init__(self, where: Callable[[], Cell | None] = running_cell) -> None:
-        self._where = where
-        self._plays: dict[str, tuple[str, list[LivePlay]]] = {}
-
-    def made(self, play: LivePlay) -> None:
-        """Note a new play of the running cell, superseding what its earlier run left waiting."""
-        cell = self._where()
-        if cell is None:
-            return
-        run, plays = self._plays.get(cell.id, ("", []))
-        if run != cell.run:
-            for old in plays:
-                old.supersede()
-            plays = []
-        self._plays[cell.id] = (cell.run, [*plays, play])

@@ -250,8 +250,12 @@ class Prediction:
     # -- inside
 
     def _publish(self) -> None:
-        if self._control is not None:
+        if self._control is None:
+            return
+        try:
             self._control.update(self.state())
+        except WorkbookError as error:  # the store cannot be read any more; raised here it would go nowhere
+            self._control.update({"status": str(error)})
 
     def _checked(self, answer: str) -> str:
         if isinstance(self.checkpoint, ChoiceCheckpoint):
