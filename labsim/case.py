@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from labsim.case_gate import DecidedByWord, GateGiven, ScopeWord, Verdict
 from labsim.errors import CaseError, UnknownCase
 from labsim.review.script import HostMode, Step
 from labsim.review.states import Status
@@ -273,6 +274,13 @@ class Expected(_Part, frozen=True, kw_only=True):
     notices: list[str] | UnsetType = UNSET
     late_replies: int | UnsetType = UNSET
     frames: dict[str, int] | UnsetType = UNSET
+    decisions: list[Verdict] | UnsetType = UNSET
+    decided_by: list[DecidedByWord] | UnsetType = UNSET
+    requests: int | UnsetType = UNSET
+    resolved: int | UnsetType = UNSET
+    asked: int | UnsetType = UNSET
+    rules_left: list[ScopeWord] | UnsetType = UNSET
+    run_ended: bool | UnsetType = UNSET
 
 
 class _Case(_Part, frozen=True, kw_only=True, tag_field="scenario"):
@@ -338,6 +346,11 @@ class ReviewCase(_Case, frozen=True, kw_only=True, tag="review"):
     scenario: ClassVar[str] = "review"
 
 
+class GateCase(_Case, frozen=True, kw_only=True, tag="gate"):
+    given: GateGiven
+    scenario: ClassVar[str] = "gate"
+
+
 Case: TypeAlias = (
     WrapperCase
     | DispatchCase
@@ -348,6 +361,7 @@ Case: TypeAlias = (
     | FallbackCase
     | RpcCase
     | ReviewCase
+    | GateCase
 )
 CASE_CLASSES: Final[dict[str, type[Any]]] = {kind.scenario: kind for kind in get_args(Case)}
 

@@ -26,6 +26,7 @@ from labsim.case import (
     ReviewGiven,
     RpcCase,
 )
+from labsim.case_gate import GateGiven
 from labsim.case_problems import meant, shown
 from labsim.errors import CaseError
 from labsim.review.script import check_steps
@@ -151,6 +152,10 @@ def check_labels(case: Case, place: str) -> None:
         _check_script(case, place)
     if isinstance(given, ReviewGiven):
         check_steps(given.steps, given.host_mode, place)
+    if isinstance(given, GateGiven):
+        from labsim.gate.given import check_gate
+
+        check_gate(given, place)
 
 
 def _check_rule(approval: object, place: str) -> None:

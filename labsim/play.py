@@ -18,6 +18,7 @@ from labsim.case import (
     ContextCase,
     DispatchCase,
     FallbackCase,
+    GateCase,
     LoopCase,
     ResolveCase,
     ReviewCase,
@@ -143,6 +144,10 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
         from labsim.scenario_review import ReviewUnderWay
 
         return ReviewUnderWay(case, stage, _review_ui(case.given, stage), live=live)
+    if isinstance(case, GateCase):
+        from labsim.scenario_gate import GateUnderWay
+
+        return GateUnderWay(case, stage, _ui(case, stage, live=live))
     if isinstance(case, ResolveCase | ContextCase):
         from labsim.scenario_resolve import Resolving
 
@@ -153,7 +158,7 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
     return HostScenario(case, stage)
 
 
-def _ui(case: WrapperCase | DispatchCase | LoopCase, stage: Stage, *, live: bool) -> UI:
+def _ui(case: WrapperCase | DispatchCase | LoopCase | GateCase, stage: Stage, *, live: bool) -> UI:
     from labsim.scripted import answers
 
     given = case.given

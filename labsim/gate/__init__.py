@@ -23,6 +23,7 @@ from those before it:
 - `session`      one call in its order, batches, subagents
 - `runtime`      what sessions share; opening and resuming them
 - `run`          one turn: rounds of calls, and the forwarder that calls the approver
+- `given`        whether a case's parts fit together; `scripted` makes the host's parts of its words
 
 The names below are those that a policy of one's own needs.
 """
