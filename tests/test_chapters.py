@@ -93,15 +93,25 @@ def test_one_id_names_one_case_in_all_files_of_a_chapter(tmp_path: Path):
 
 
 def test_a_case_is_shown_as_given_without_what_it_expects(tmp_path: Path):
-    """Title, scenario, and the given part exactly as the file has it."""
+    """The given part exactly as the file has it; no title, no expectation and no reason, for any of them tells."""
     shown = str(desk(tmp_path).case("twice"))
 
-    assert shown.startswith("A title that must not tell\n")
-    assert "Case: twice, scenario wrapper" in shown
-    given = shown.split("Given:\n")[1]
+    assert shown.startswith("Case twice\n")
+    given = shown.split("Given, for the scenario wrapper:\n")[1]
     assert json.loads(given) == CASES[0]["given"]
-    assert "must not tell" not in given
+    assert "must not tell" not in shown
     assert "expected" not in shown
+
+
+def test_the_case_of_a_checkpoint_is_shown_without_its_name(tmp_path: Path):
+    """Before a commit, the id of a case can give the answer away as well."""
+    mini = desk(tmp_path)
+    shown = str(mini.given(mini.checkpoints[0]))
+
+    assert shown.startswith(f"The case of {mini.checkpoints[0]}\n")
+    assert json.loads(shown.split("Given, for the scenario wrapper:\n")[1]) in [case["given"] for case in CASES]
+    assert "must not tell" not in shown
+    assert not any(case["id"] in shown.split("\n", 1)[1] for case in CASES)
 
 
 def test_a_played_case_is_a_report_that_shows_its_ledger(tmp_path: Path):

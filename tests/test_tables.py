@@ -38,6 +38,7 @@ from labsim.show import kind_of
 from labsim.terms import Outcome
 from workbook.captioned import ROWS_SHOWN, Look, Table
 from workbook.grid import WIDTH, Grid, as_html, as_text, columns_of, wrapped
+from workbook.judging import BadPrediction
 from workbook.played import NoSuchCall, NothingHappened, NotPlayed
 from workbook.policies import UnknownDeclaration, policy_cells, policy_matrix
 from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
@@ -431,6 +432,16 @@ def test_what_a_case_does_not_have_is_said_with_what_would_do():
     with pytest.raises(NoSuchCall, match=r"A fallback case makes no calls; leave `call` out\."):
         lifecycle(DENIED_WRITE, 1)
     assert rows(expected(CLASSIFIED)) == [("permissionDenied", "true", "true", "yes")]
+
+
+def test_outcomes_can_show_further_observed_fields() -> None:
+    """`also` adds a column for each field, spelled as in every other table; a field nobody can show is refused."""
+    table = outcomes([TWICE], also=["input", "tier"])
+
+    assert list(table.columns) == ["case", "outcome", "prompts", "tool_calls", "effects", "input", "tier", "error"]
+    assert list(table["tier"]) == ["nothing of the kind"]
+    with pytest.raises(BadPrediction, match="inptu"):
+        outcomes([TWICE], also=["inptu"])
 
 
 @pytest.mark.parametrize("found", [TWICE, None, "twice"])

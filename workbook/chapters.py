@@ -143,14 +143,23 @@ class Chapter:
         return tuple(self._lesson.cases.values())
 
     def case(self, case_id: str) -> Page:
-        """A case as it is given, without what it expects and why. Raises: labsim.errors.UnknownCase."""
+        """A case as it is given, without its title, what it expects, and why: any of them may give an answer away.
+
+        Raises: labsim.errors.UnknownCase.
+        """
+        return self._as_given(f"Case {case_id}", case_id)
+
+    def given(self, checkpoint_id: str) -> Page:
+        """The case that a checkpoint asks about, as it is given and under no name of its own: many names tell.
+
+        Raises: UnknownCheckpoint.
+        """
+        return self._as_given(f"The case of {checkpoint_id}", self._checkpoint(checkpoint_id).case)
+
+    def _as_given(self, heading: str, case_id: str) -> Page:
         case = find(self._lesson.cases.values(), case_id)
         given = json.dumps(self._given[case_id], indent=2, ensure_ascii=False)
-        return page(
-            Heading(text=case.title or case.id),
-            Paragraph(lead="Case:", text=f"{case.id}, scenario {case.scenario}"),
-            Literal(label="Given", text=given),
-        )
+        return page(Heading(text=heading), Literal(label=f"Given, for the scenario {case.scenario}", text=given))
 
     def play(self, case_id: str) -> PlayedReport:
         """A case played to its end with its own answers. Raises: labsim.errors.UnknownCase."""

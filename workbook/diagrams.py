@@ -7,8 +7,8 @@ exported pages, a list in words where styles are taken away, and characters in a
 from __future__ import annotations
 
 from workbook import draw_mermaid, draw_svg, draw_text
-from workbook.played import CallChoice, Played, eventful
 from workbook.arrows import Scene, scene
+from workbook.played import CallChoice, Played, eventful
 
 
 class Diagram:

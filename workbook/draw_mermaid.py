@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from workbook.arrows import Message, Scene, Stroke
 from workbook.grid import wrapped
 from workbook.played import WAITING
-from workbook.arrows import Message, Scene, Stroke
 
 _ARROWS: Final = {Stroke.TELL: "->>", Stroke.ANSWER: "-->>", Stroke.REFUSE: "--x", Stroke.EFFECT: "->>"}
 _COLUMNS: Final = 36  # Mermaid sets each message in one line and makes the lanes as wide as that

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Final
 
+from workbook.arrows import Lane, Message, Scene, Stroke
 from workbook.grid import columns_of, wrapped
 from workbook.played import WAITING
-from workbook.arrows import Lane, Message, Scene, Stroke
 
 # All measures in px of the picture, which shrinks with its cell but never grows.
 _WIDTH: Final = 880

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from workbook.arrows import Lane, Message, Scene, Stroke
 from workbook.grid import WIDTH, columns_of, wrapped
 from workbook.played import WAITING
-from workbook.arrows import Lane, Message, Scene, Stroke
 
 _NUMBER: Final = 4  # columns for the number in the ledger
 _BETWEEN: Final = 3  # columns between two labels, at least

@@ -20,7 +20,7 @@ from labsim.loop_events import LoopResulted
 from labsim.report import FieldCheck, Report
 from labsim.show import describe_lines, kind_of, visible
 from workbook.captioned import INTEGER, MAYBE_INTEGER, TEXT, Look, Table
-from workbook.judging import compare_prediction
+from workbook.judging import compare_prediction, observed_value
 from workbook.played import (
     WAITING,
     CallChoice,
@@ -139,33 +139,28 @@ def predicted(predicts: Mapping[str, Any], played: Played) -> Table:
     return _comparison("Predicted and observed in", "predicted", report, compare_prediction(predicts, report))
 
 
-def outcomes(played: Sequence[Played]) -> Table:
+def outcomes(played: Sequence[Played], also: Sequence[str] = ()) -> Table:
     """Several cases side by side, in the order given.
 
     Columns: `case` string; `outcome` string, `waiting for an answer` while it is open, `–` for a case without one;
-    `prompts`, `tool_calls`, `effects` Int64, missing where a case shows no such number; `error` string, its first
-    line, `–` for none. Raises: NotPlayed.
+    `prompts`, `tool_calls`, `effects` Int64, missing where a case shows no such number; one string column for each
+    observed field named in `also` (`input`, `tier`, …); `error` string, its first line,
+    `–` for none. Raises: NotPlayed; BadPrediction, for a field that no case can show.
     """
     reports = several(played)
-    return Table(
-        {
-            "case": [visible(report.case.id) for report in reports],
-            "outcome": [_outcome(report) for report in reports],
-            "prompts": [report.observed.get("prompts") for report in reports],
-            "tool_calls": [report.observed.get("toolCalls") for report in reports],
-            "effects": [report.observed.get("effects") for report in reports],
-            "error": [_first_line(report.observed.get("error")) for report in reports],
-        },
-        {
-            "case": TEXT,
-            "outcome": TEXT,
-            "prompts": MAYBE_INTEGER,
-            "tool_calls": MAYBE_INTEGER,
-            "effects": MAYBE_INTEGER,
-            "error": TEXT,
-        },
-        Look(caption=f"Outcomes of {len(reports)} case{'' if len(reports) == 1 else 's'}", header="case"),
-    )
+    further = {field: [_value(observed_value(field, report)) for report in reports] for field in also}
+    columns: dict[str, list[Any]] = {
+        "case": [visible(report.case.id) for report in reports],
+        "outcome": [_outcome(report) for report in reports],
+        "prompts": [report.observed.get("prompts") for report in reports],
+        "tool_calls": [report.observed.get("toolCalls") for report in reports],
+        "effects": [report.observed.get("effects") for report in reports],
+        **further,
+        "error": [_first_line(report.observed.get("error")) for report in reports],
+    }
+    types = dict.fromkeys(columns, TEXT) | dict.fromkeys(("prompts", "tool_calls", "effects"), MAYBE_INTEGER)
+    many = "" if len(reports) == 1 else "s"
+    return Table(columns, types, Look(caption=f"Outcomes of {len(reports)} case{many}", header="case"))
 
 
 def frames(played: Played) -> Table:
