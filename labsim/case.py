@@ -19,7 +19,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from labsim.case_gate import DecidedByWord, GateGiven, ScopeWord, Verdict
 from labsim.errors import CaseError, UnknownCase
-from labsim.review.script import HostMode, Step
+from labsim.review.script import HostMode, ReplyStep, Step
 from labsim.review.states import Status
 from labsim.terms import ApprovalMode, Outcome, Policy, Rule, Source, Tier
 
@@ -243,6 +243,11 @@ class ReviewGiven(_Part, frozen=True, kw_only=True):
     note: str | UnsetType | None = UNSET
     width: int = 80
     steps: list[Step]
+
+    @property
+    def choices(self) -> list[Any]:
+        """What the person replies in time, in order: for a driver that plays the case as it is written."""
+        return [step.value for step in self.steps if isinstance(step, ReplyStep) and not step.late]
 
 
 class Expected(_Part, frozen=True, kw_only=True):

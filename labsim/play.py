@@ -22,7 +22,6 @@ from labsim.case import (
     LoopCase,
     ResolveCase,
     ReviewCase,
-    ReviewGiven,
     RpcCase,
     WrapperCase,
 )
@@ -143,7 +142,7 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
     if isinstance(case, ReviewCase):
         from labsim.scenario_review import ReviewUnderWay
 
-        return ReviewUnderWay(case, stage, _review_ui(case.given, stage), live=live)
+        return ReviewUnderWay(case, stage, live=live)
     if isinstance(case, GateCase):
         from labsim.scenario_gate import GateUnderWay
 
@@ -169,14 +168,3 @@ def _ui(case: WrapperCase | DispatchCase | LoopCase | GateCase, stage: Stage, *,
 
         return RpcUI(stage, None if live else answers(given.choices))
     return QuestionUI(stage) if live else ScriptedUI(stage, answers(given.choices))
-
-
-def _review_ui(given: ReviewGiven, stage: Stage) -> UI:
-    """The desk's dialogs stay open beside what follows them, so also a script answers them on the stage."""
-    if given.host_mode in ("print", "json"):
-        return InertUI()
-    if given.host_mode == "rpc":
-        from labsim.rpc.adapter import RpcUI
-
-        return RpcUI(stage, None)
-    return QuestionUI(stage)

@@ -21,7 +21,7 @@ from labsim.extensions import EventName, Extension
 from labsim.report import CallReport
 from labsim.review.entries import EntryType
 from labsim.review.events import EntryArrived, NoteRecorded, Notified, SessionReopened
-from labsim.review.host import Host
+from labsim.review.host import Host, ui_for
 from labsim.review.note import PACKAGED_NOTE, FixtureUnavailable
 from labsim.review.script import (
     BranchStep,
@@ -54,14 +54,18 @@ _ROOT: Final = "root"
 
 
 class ReviewUnderWay:
-    """One case, as far as it got. `play` takes the steps; the rest reads what they showed."""
+    """One case, as far as it got. `play` takes the steps; the rest reads what they showed.
 
-    def __init__(self, case: ReviewCase, stage: Stage, ui: UI, *, live: bool = False) -> None:
+    `ui` carries the dialogs in place of the one that the case's mode has.
+    """
+
+    def __init__(self, case: ReviewCase, stage: Stage, *, live: bool = False, ui: UI | None = None) -> None:
         given = case.given
         self.case = case
         self.stage = stage
         self.finished = False
-        self._ui = ui
+        self._mode = Mode(given.host_mode)
+        self._ui = ui or ui_for(self._mode, stage)
         self._live = live
         self._fixture = _fixture(given)
         self._settings = Settings(
@@ -132,7 +136,7 @@ class ReviewUnderWay:
         return Host(
             self.stage,
             self._ui,
-            Mode(self.case.given.host_mode),
+            self._mode,
             sessions=sessions,
             fixture=self._fixture,
             settings=self._settings,

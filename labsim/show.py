@@ -39,6 +39,7 @@ from labsim.events import (
 from labsim.hostvalues import stringify
 from labsim.lanes import Lane, in_lanes
 from labsim.report import Report
+from labsim.terms import DialogKind
 
 
 def kind_of(event: Struct) -> str:
@@ -179,8 +180,10 @@ def _of_rpc(event: Struct) -> str:
         case rpc.FrameSent(frame=frame):
             if frame.get("method") == "cancel":
                 return f"the client is told to close {_text(frame.get('targetId'))}"
-            asked = _fields(frame, "type", "id", "method")
-            return f"the client is asked: {_text(frame.get('method'))} {_text(frame.get('id'))}, {asked}"
+            rest = _fields(frame, "type", "id", "method")
+            method = frame.get("method", frame.get("type"))
+            asked = "asked" if method in tuple(DialogKind) else "told"
+            return f"the client is {asked}: {_text(method)} {_text(frame.get('id', ''))}, {rest}"
         case rpc.FrameReceived(frame=frame, consumed=consumed):
             if not consumed:
                 return f"a frame that answers no dialog: {stringify(frame)}"

@@ -23,8 +23,19 @@ from labsim.rpc.adapter import RpcUI
 from labsim.scripted import recorder
 from labsim.stage import Stage
 from labsim.tool import ToolResult
-from labsim.ui import UI
+from labsim.ui import UI, InertUI, QuestionUI
 from labsim.wrapper import CallContext, ToolWrapper
+
+
+def ui_for(mode: Mode, stage: Stage) -> UI:
+    """The adapter that a mode has. Where there is a person, dialogs are open questions of the stage."""
+    match mode:
+        case Mode.TUI:
+            return QuestionUI(stage)
+        case Mode.RPC:
+            return RpcUI(stage, None)
+        case Mode.PRINT | Mode.JSON:
+            return InertUI()
 
 
 class Host:

@@ -47,7 +47,7 @@ class Phase(StrEnum):
     EDITING = "editing"  # review: the editor
     CHOOSING = "choosing"  # review: the selector
     CONFIRMING = "confirming"  # delegate
-    PANEL = "panel"  # overlay
+    PANEL = "in the panel"  # overlay
     CLOSED = "closed"  # the session has shut down
 
     @property
