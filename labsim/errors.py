@@ -6,6 +6,13 @@ Sits below everything in `labsim`. A refused call is an outcome, not one of thes
 from __future__ import annotations
 
 
+def one_line(text: str) -> str:
+    """`text` with line breaks and control characters made visible, so that a cell or a line stays one."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
 class LabsimError(Exception):
     """Root of every error that this package raises about its own input or use."""
 
@@ -21,7 +28,7 @@ class CaseError(LabsimError):
         self.place = place
         self.found = found
         self.remedy = remedy
-        super().__init__(f"{place}: {found}. {remedy}" if remedy else f"{place}: {found}.")
+        super().__init__(one_line(f"{place}: {found}. {remedy}" if remedy else f"{place}: {found}."))
 
 
 class UnknownCase(LabsimError):
