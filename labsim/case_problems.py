@@ -186,7 +186,7 @@ def _explained(trouble: str, spot: _Spot) -> tuple[str, str]:
         return f"{what} is {_WANTED.get(wanted[2], wanted[2])}", remedy
     words = spot.words()
     if words:
-        remedy = f"{meant(spot.value, words)}Use one of: {', '.join(words)}."
+        remedy = f"{meant(spot.value, words)}Use {'one of: ' * (len(words) > 1)}{', '.join(words)}."
         return f"{shown(spot.value)} is not allowed here", remedy
     return f"{trouble[:1].lower()}{trouble[1:]}", "fixtures/schema/case.schema.json says what is allowed."
 
