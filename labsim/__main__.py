@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
@@ -28,9 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LabsimError as error:
         _complain(str(error))
         return 2
-    except (
-        BrokenPipeError
-    ):  # the reader has gone, as in `labsim cases | head`; nothing is left to say, also at exit
+    except BrokenPipeError:
+        # The reader has gone, as in `labsim cases | head`: nothing is left to say, also at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -73,12 +72,21 @@ def _parser() -> ArgumentParser:
     replay.set_defaults(run=_replay)
 
     bench = commands.add_parser("bench", help="measure the engine on this machine")
-    bench.add_argument("--json", action="store_true")
+    bench.add_argument("--json", action="store_true", help="one JSON object")
+    bench.add_argument(
+        "--rounds", type=_rounds, default=15, metavar="N", help="rounds of each measurement; the best one counts"
+    )
     bench.set_defaults(run=_bench)
 
     schema = commands.add_parser("schema", help="print the JSON Schema of a case file, for editors")
     schema.set_defaults(run=_schema)
     return parser
+
+
+def _rounds(text: str) -> int:
+    if text.isascii() and text.isdecimal() and 1 <= int(text) <= 1000:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is no number of rounds. Use 1 to 1000.")
 
 
 def _case_files(names: Sequence[str]) -> list[tuple[str, bytes]]:
@@ -168,7 +176,7 @@ def _replay(arguments: Namespace) -> int:
 def _bench(arguments: Namespace) -> int:
     from labsim.bench import measure, table
 
-    figures = measure()
+    figures = measure(arguments.rounds)
     if arguments.json:
         _print_json(figures)
     else:
