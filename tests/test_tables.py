@@ -153,14 +153,23 @@ def test_a_case_without_calls_shows_its_own_events():
 
 
 def test_a_call_inside_another_names_its_tool_when_it_closes():
-    """D-16: both gates of a dispatch use one call id, so the inner ending says whose it is."""
-    assert [row[2:] for row in rows(lifecycle(DISPATCHED))][-5:] == [
-        ("ui.select", "the answer is Deny (offered: Approve, Deny)"),
-        ("tool_approval_resolved", "not approved: denied by user"),
-        ("threw", "seed_slot: Tool call denied by user: seed_slot"),
-        ("tool_result", "error: Tool call denied by user: seed_slot"),
-        ("returned", "an error result: Tool call denied by user: seed_slot"),
+    """D-16: both gates of a dispatch use one call id, so the lane and the inner ending say whose it is."""
+    assert [(row[1], *row[3:]) for row in rows(lifecycle(DISPATCHED))][-5:] == [
+        ("inner", "ui.select", "the answer is Deny (offered: Approve, Deny)"),
+        ("inner", "tool_approval_resolved", "not approved: denied by user"),
+        ("inner", "threw", "seed_slot: Tool call denied by user: seed_slot"),
+        ("outer", "tool_result", "error: Tool call denied by user: seed_slot"),
+        ("outer", "returned", "an error result: Tool call denied by user: seed_slot"),
     ]
+
+
+def test_only_a_case_with_two_lanes_has_a_column_for_them():
+    """A single lane needs no name; a dispatch has both, the outer one first and last."""
+    assert list(lifecycle(TWICE).columns) == ["call", "step", "event", "says"]
+    lanes = lifecycle(DISPATCHED)["lane"]
+
+    assert list(lifecycle(DISPATCHED).columns) == ["call", "lane", "step", "event", "says"]
+    assert (lanes.iloc[0], lanes.iloc[-1], set(lanes)) == ("outer", "outer", {"outer", "inner"})
 
 
 def test_a_batch_shows_each_call_and_what_the_loop_made_of_it():

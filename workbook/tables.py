@@ -19,7 +19,7 @@ from labsim.lanes import Lane, in_lanes
 from labsim.loop_events import LoopResulted
 from labsim.report import FieldCheck, Report
 from labsim.show import describe_lines, kind_of, visible
-from workbook.captioned import INTEGER, MAYBE_INTEGER, TEXT, Look, Table
+from workbook.captioned import INTEGER, MAYBE_INTEGER, NOTHING, TEXT, Look, Table
 from workbook.judging import compare_prediction, observed_value
 from workbook.played import (
     WAITING,
@@ -62,31 +62,36 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
     `returned`, `threw` or `waiting` for the closing row; `says` string, line breaks kept. A call that came through
     the agent loop also has what the loop made of it (`loop_result`).
     A case that makes no calls shows all of its events, under the call `no call`. `call` (a number from 1, or an id)
-    leaves out the other calls.
+    leaves out the other calls. Where one call runs inside another under the same id, as in a dispatch, a column
+    `lane` after `call` says whose event it is: `outer` or `inner`.
     Raises: NotPlayed, NothingHappened, NoSuchCall.
     """
     report = eventful(played)
-    rows: dict[str, list[Any]] = {"call": [], "step": [], "event": [], "says": []}
+    rows: dict[str, list[Any]] = {"call": [], "lane": [], "step": [], "event": [], "says": []}
     steps_of: dict[str, int] = {}
 
-    def add(call_id: str, event: str, says: str) -> None:
+    def add(call_id: str, lane: Lane | None, event: str, says: str) -> None:
         steps_of[call_id] = step = steps_of.get(call_id, 0) + 1
-        for column, value in zip(rows.values(), (call_id, step, event, says), strict=True):
+        for column, value in zip(rows.values(), (call_id, str(lane or NOTHING), step, event, says), strict=True):
             column.append(value)
 
     shown = placed(report, call)
-    for one, nested in zip(shown, in_lanes(one.event for one in shown), strict=True):
+    lanes = in_lanes(one.event for one in shown)
+    for one, nested in zip(shown, lanes, strict=True):
         if not makes_calls(report) or is_heard(one.event):
-            add(one.call, kind_of(one.event), describe_lines(one.event))
+            add(one.call, nested.lane, kind_of(one.event), describe_lines(one.event))
         elif isinstance(one.event, CallReturned | CallThrew):
-            add(one.call, *_closing(one.event, inner=nested.lane is Lane.INNER))
+            add(one.call, nested.lane, *_closing(one.event, inner=nested.lane is Lane.INNER))
         elif isinstance(one.event, LoopResulted):
-            add(one.call, kind_of(one.event), describe_lines(one.event))
+            add(one.call, nested.lane, kind_of(one.event), describe_lines(one.event))
     if not report.finished and shown and shown[-1].number == len(report.ledger):
-        add(shown[-1].call, "waiting", _open_questions(report))
+        add(shown[-1].call, lanes[-1].lane, "waiting", _open_questions(report))
+    if Lane.INNER not in rows["lane"]:
+        del rows["lane"]  # one lane needs no name
+    types = {"call": TEXT, "lane": TEXT, "step": INTEGER, "event": TEXT, "says": TEXT}
     return Table(
         rows,
-        {"call": TEXT, "step": INTEGER, "event": TEXT, "says": TEXT},
+        {name: types[name] for name in rows},
         Look(caption=captioned("Lifecycle of", report), header="event", group="call"),
     )
 
