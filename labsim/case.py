@@ -282,7 +282,7 @@ class Expected(_Part, frozen=True, kw_only=True):
     decisions: list[Verdict] | UnsetType = UNSET
     decided_by: list[DecidedByWord] | UnsetType = UNSET
     requests: int | UnsetType = UNSET
-    resolved: int | UnsetType = UNSET
+    resolutions: int | UnsetType = UNSET
     asked: int | UnsetType = UNSET
     rules_left: list[ScopeWord] | UnsetType = UNSET
     run_ended: bool | UnsetType = UNSET

@@ -291,7 +291,7 @@ class GateUnderWay:
             "decisions": ["allow" if event.allowed else "deny" for event in decided],
             "decidedBy": [event.by.value for event in decided],
             "requests": _count(ledger, PermissionRequested),
-            "resolved": _count(ledger, PermissionResolved),
+            "resolutions": _count(ledger, PermissionResolved),
             "asked": _count(ledger, ApproverAsked),
             "runEnded": not self._under_way,
         }
