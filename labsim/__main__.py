@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 
-from labsim.errors import LabsimError
+from labsim.errors import LabsimError, one_line
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,8 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: str) -> None:
-    from labsim.show import one_line
-
     print(one_line(message), file=sys.stderr)
 
 
@@ -143,7 +141,6 @@ def _replay(arguments: Namespace) -> int:
     from labsim.library import declared_differences, recorded_files
     from labsim.recordings import read_lines
     from labsim.replay import parse_declared, replay
-    from labsim.show import one_line
 
     files = [Path(name) for name in arguments.files] or recorded_files()
     declared_path = Path(arguments.declared) if arguments.declared else declared_differences()

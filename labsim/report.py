@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from labsim.case import Case, Expected
-from labsim.events import Ledger, QuestionAsked
+from labsim.events import Ledger
 from labsim.hostvalues import same
 from labsim.stage import Question
 from labsim.terms import Outcome
@@ -82,8 +82,3 @@ def compare(expected: Expected, observed: Mapping[str, Any]) -> Iterator[FieldCh
             found = observed.get(field, UNSET)
             agrees = found is not UNSET and same(claim, found)
         yield FieldCheck(field=field, expected=claim, observed=found, agrees=agrees)
-
-
-def prompt_texts(ledger: Ledger) -> list[str]:
-    """The full text of every dialog shown, in order."""
-    return [event.title for event in ledger if isinstance(event, QuestionAsked)]

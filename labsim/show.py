@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
+from labsim.errors import one_line as one_line  # its home is below the errors; readers of text look for it here
 from labsim.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -61,13 +62,6 @@ def describe(event: Struct) -> str:
 def describe_lines(event: Struct) -> str:
     """As `describe`, with line breaks kept: for a place where a prompt of several lines can be read as such."""
     return visible(_describe(event))
-
-
-def one_line(text: str) -> str:
-    """`text` with line breaks and control characters made visible, so that a cell or a line stays one."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def visible(text: str) -> str:
