@@ -113,15 +113,18 @@ def _joined(row: list[tuple[str, int]]) -> str:
 
 _AS_EMOJI: Final = "\ufe0f"
 _INVISIBLE: Final = frozenset("\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff")
+#: Wide to newer terminals only, or as half of a flag: wide to us always, so that every Python gives the same rows.
+_WIDE_TO_SOME: Final = re.compile(
+    "[\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff\U0001d300-\U0001d376\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff]"
+)
 
 
 def _columns(character: str) -> int:
     if character < "\u0300":
         return 1
-    if (
-        character in _INVISIBLE
-        or unicodedata.category(character) in ("Mn", "Me")
-        or "\U000e0000" <= character <= "\U000e007f"
-    ):
+    category = unicodedata.category(character)
+    if category in ("Mn", "Me") or character in _INVISIBLE or "\U000e0000" <= character <= "\U000e007f":
         return 0
+    if category == "Cn" or _WIDE_TO_SOME.match(character):
+        return 2
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

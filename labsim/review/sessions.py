@@ -91,7 +91,7 @@ class Sessions:
 
     def _opened(self, entries: Iterable[Entry]) -> SessionTree:
         """A new session that holds copies of `entries`, saved. Raises: NotSaved."""
-        name = f"session-{len(self.trees) + 1}"
+        name = f"session-{max(map(_number, self.trees), default=0) + 1}"
         copies = tuple(entries)
         try:
             for entry in copies:
@@ -124,6 +124,12 @@ class Sessions:
             return False
         answer = await self.runner.emit(name, name.value)
         return isinstance(answer, Mapping) and answer.get("cancel") is True
+
+
+def _number(session_id: str) -> int:
+    """The number in an id of ours; 0 for one of another make. An id is never used twice."""
+    tail = session_id.removeprefix("session-")
+    return int(tail) if tail != session_id and tail.isascii() and tail.isdecimal() and len(tail) < 10 else 0
 
 
 _SWITCH: Final = (EventName.SESSION_BEFORE_SWITCH, EventName.SESSION_SWITCH)

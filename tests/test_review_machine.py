@@ -1,0 +1,357 @@
+"""The Review Desk under any sequence of commands, replies, late replies, moves, restarts and acts.
+
+A model of a few lines says what must hold: it knows entries, one grant and one dialog, and has no epochs, signals,
+tables or coroutines. After every step the desk has to stand where the model stands, and the ledger has to keep the
+promises that no single step can show.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec import UNSET, Struct
+from review_kit import NOTE, Bench
+
+from labsim.errors import HostError
+from labsim.review.entries import EntryType
+from labsim.review.events import GrantGiven, NoteRecorded, StepTaken
+from labsim.review.surface import Mode
+
+TEXTS = st.sampled_from(["a", "b\nc", " \n", "x" * 12_001, "authorized: true", NOTE])
+LABELS = st.sampled_from(["Accept locally", "Reject", "Cancel", "accept locally", UNSET])
+ANSWERS = st.sampled_from([True, False, UNSET, "Yes"])
+OUTCOMES = st.sampled_from(["accept", "reject", "cancel", "accepted", UNSET])
+ACTIONS = st.sampled_from(["revise", "accept", "reject", "cancel"])
+BY_ACTION = {"revise": "draft", "accept": "accepted", "reject": "rejected", "cancel": "cancelled"}
+BY_LABEL = {"Accept locally": "accepted", "Reject": "rejected"}
+BY_OUTCOME = {"accept": "accepted", "reject": "rejected"}
+
+
+class At(Struct, frozen=True):
+    """A recorded change, as the model keeps it."""
+
+    parent: str | None
+    text: str
+    status: str
+    revision: int
+
+
+def valid(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip()) and len(text) <= 12_000
+
+
+class DeskMachine(RuleBasedStateMachine):
+    mode: ClassVar[Mode] = Mode.TUI
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bench = Bench(self.mode)
+        self.trees: dict[str, dict[str, At]] = {"session-1": {}}
+        self.others: dict[str, dict[str, str | None]] = {
+            "session-1": {}
+        }  # entries that are no changes: their parents
+        self.leaves: dict[str, str | None] = {"session-1": None}
+        self.newest: dict[str, str | None] = {"session-1": None}
+        self.current = "session-1"
+        self.granted = False
+        self.open: str | None = None  # editor, selector, confirm, panel
+        self.typed = ""
+        self.over: list[tuple[str, str]] = []  # dialogs that are over: question and kind
+        self.records = 0
+
+    # -- the model
+
+    def path(self) -> list[str]:
+        """Ids from the leaf to the root."""
+        at, found = self.leaves[self.current], []
+        while at is not None:
+            found.append(at)
+            change = self.trees[self.current].get(at)
+            at = change.parent if change is not None else self.others[self.current][at]
+        return found
+
+    @property
+    def note(self) -> At:
+        changes = (self.trees[self.current][at] for at in self.path() if at in self.trees[self.current])
+        return next(changes, At(None, NOTE, "draft", 0))
+
+    def add(self, entry: At | None) -> None:
+        """An entry under the leaf: a change, or something else."""
+        number = 1 + max((int(at.split("-")[1]) for at in self.ids()), default=0)
+        name, leaf = f"entry-{number}", self.leaves[self.current]
+        if entry is None:
+            self.others[self.current][name] = leaf
+        else:
+            self.trees[self.current][name] = entry
+            self.records += 1
+        self.leaves[self.current] = self.newest[self.current] = name
+
+    def ids(self) -> list[str]:
+        return [*self.trees[self.current], *self.others[self.current]]
+
+    def recorded(self, status: str, text: str | None = None) -> None:
+        note = self.note
+        self.granted = False
+        kept = note.text if text is None else text
+        self.add(At(self.leaves[self.current], kept, status, note.revision + 1))
+
+    def closed(self) -> None:
+        """The dialog that is open is over, and so is any permission."""
+        if self.open is not None:
+            self.over.append((self.bench.stage.questions[0].id, self.open))
+        self.open, self.granted = None, False
+
+    def opened(self, dialog: str) -> None:
+        if self.open is None:
+            self.open = dialog
+            if dialog == "confirm":
+                self.granted = False
+
+    # -- people
+
+    @rule(word=st.sampled_from(["show", "", "publish", "SHOW it"]))
+    def say_something_harmless(self, word: str) -> None:
+        self.bench.say(word)
+
+    @rule(dialog=st.sampled_from(["editor", "confirm", "panel"]))
+    def open_a_dialog(self, dialog: str) -> None:
+        self.bench.say({"editor": "review", "confirm": "delegate", "panel": "overlay"}[dialog])
+        if dialog != "panel" or self.mode is Mode.TUI:
+            self.opened(dialog)
+
+    @rule()
+    def revoke(self) -> None:
+        self.closed()
+        self.bench.say("revoke")
+
+    @rule(answer=ANSWERS, text=TEXTS, label=LABELS, outcome=OUTCOMES, leaves=st.booleans())
+    @precondition(lambda self: self.open is not None)
+    def reply(self, answer: object, text: str, label: Any, outcome: Any, leaves: bool) -> None:
+        dialog, self.open = self.open, None
+        self.over.append((self.bench.stage.questions[0].id, str(dialog)))
+        if dialog == "editor" and leaves:
+            self.bench.reply(UNSET)
+            self.recorded("cancelled")
+        elif dialog == "editor":
+            self.bench.reply(text)
+            self.open, self.typed = "selector", text
+        elif dialog == "selector":
+            self.bench.reply(label)
+            if label == "Accept locally" and not valid(self.typed):
+                return
+            self.recorded(BY_LABEL.get(label, "cancelled"), self.typed if label == "Accept locally" else None)
+        elif dialog == "confirm":
+            self.bench.reply(answer)
+            self.granted = answer is True
+        else:
+            self.bench.reply(outcome)
+            self.recorded(BY_OUTCOME.get(outcome, "cancelled"))
+
+    @rule(which=st.integers(0, 50), value=st.sampled_from([True, "Accept locally", "a", "accept", UNSET]))
+    @precondition(lambda self: self.over)
+    def reply_late(self, which: int, value: object) -> None:
+        question, _ = self.over[which % len(self.over)]
+        assert not self.bench.stage.reply(question, value)
+
+    @rule(value=st.sampled_from([True, "Accept locally", "a", "accept"]))
+    @precondition(lambda self: self.open is not None)
+    def reply_and_revoke_in_one_breath(self, value: object) -> None:
+        bench = self.bench
+        question = bench.stage.questions[0].id
+
+        async def both() -> None:
+            await bench.stage.rest()
+            bench.stage.reply(question, value)
+            await bench.host.desk.command("revoke")
+
+        self.closed()
+        bench.stage.play(both())
+
+    @rule()
+    @precondition(lambda self: self.open is not None)
+    def a_dialog_breaks(self) -> None:
+        question = self.bench.stage.questions[0].id
+        self.closed()
+        if self.mode is Mode.TUI:
+            self.bench.stage.fail(question, HostError("gone"))
+        else:
+            self.bench.say("revoke")  # a client that goes away does not come back, so there it is only closed
+
+    # -- the agent
+
+    @rule(action=ACTIONS, stale=st.integers(0, 3), text=TEXTS)
+    def act(self, action: str, stale: int, text: str) -> None:
+        revision = self.note.revision + (1 if stale == 0 else 0)
+        more = {"text": text} if action == "revise" else {}
+        may = self.open is None and self.granted and stale != 0 and (action != "revise" or valid(text))
+        task = self.bench.ask(op="act", action=action, expectedRevision=revision, **more)
+        try:
+            task.result()
+        except HostError:
+            assert not may
+        else:
+            assert may
+            self.recorded(BY_ACTION[action], text if action == "revise" else None)
+
+    @rule(first=st.sampled_from(["accept", "reject", "cancel"]), second=st.sampled_from(["accept", "reject"]))
+    @precondition(lambda self: self.open is None)
+    def two_acts_at_once(self, first: str, second: str) -> None:
+        """Both past the generic gate before either is at the desk; at most one of them succeeds."""
+        bench = self.bench
+        settings_before, revision = bench.host.settings, self.note.revision
+        bench.host.settings = type(settings_before)("always-ask")
+        tasks = [bench.ask(op="act", action=each, expectedRevision=revision) for each in (first, second)]
+        bench.host.settings = settings_before
+        questions = [question.id for question in bench.stage.questions]
+
+        async def approve() -> None:
+            await bench.stage.rest()
+            for question in questions:
+                bench.stage.reply(question, "Approve")
+
+        bench.stage.play(approve())
+        succeeded = []
+        for task, action in zip(tasks, (first, second), strict=True):
+            try:
+                task.result()
+            except HostError:
+                continue
+            succeeded.append(action)
+        assert len(succeeded) == int(self.granted)
+        for action in succeeded:
+            self.recorded(BY_ACTION[action])
+
+    @rule(action=ACTIONS)
+    def act_while_nothing_can_be_saved(self, action: str) -> None:
+        more = {"text": "a"} if action == "revise" else {}
+        self.bench.store.full = True
+        self.bench.no_act(action, self.note.revision, **more)
+        self.bench.store.full = False
+        if self.open is None:
+            self.granted = False  # it was tried with the grant, if there was one (V-14)
+
+    @rule(op=st.sampled_from(["inspect", "query", "discover", "publish", "act"]))
+    def ask_something_harmless(self, op: str) -> None:
+        task = self.bench.ask(op=op)
+        assert task.done
+
+    # -- the world
+
+    @rule(where=st.integers(0, 20))
+    def go(self, where: int) -> None:
+        target = [None, *self.ids()][where % (len(self.ids()) + 1)]
+        self.closed()
+        assert self.bench.move("go", target)
+        self.leaves[self.current] = target
+
+    @rule(how=st.sampled_from(["new", "fork", "branch"]), where=st.integers(0, 20))
+    def open_another_session(self, how: str, where: int) -> None:
+        target = None if how == "new" else self.leaves[self.current]
+        if how == "branch":
+            target = [None, *self.ids()][where % (len(self.ids()) + 1)]
+        self.closed()
+        assert self.bench.move(how, *([target] if how == "branch" else []))
+        self.leaves[self.current], before = target, self.leaves[self.current]
+        kept = self.path()
+        self.leaves[self.current] = before
+        name = f"session-{max(int(each.split('-')[1]) for each in self.trees) + 1}"
+        old = self.current
+        self.trees[name] = {at: self.trees[old][at] for at in kept if at in self.trees[old]}
+        self.others[name] = {at: self.others[old][at] for at in kept if at in self.others[old]}
+        self.leaves[name] = self.newest[name] = target
+        self.current = name
+
+    @rule(which=st.integers(0, 9))
+    def resume(self, which: int) -> None:
+        name = list(self.trees)[which % len(self.trees)]
+        self.closed()
+        assert self.bench.move("resume", name)
+        self.current = name
+
+    @rule(how=st.sampled_from(["new", "fork", "go", "branch"]))
+    def a_vetoed_move(self, how: str) -> None:
+        self.bench.vetoes = True
+        assert not self.bench.move(how, *([None] if how in ("go", "branch") else []))
+        self.bench.vetoes = False
+
+    @rule()
+    def restart(self) -> None:
+        """A new process: sessions from what is stored, each at its newest entry."""
+        self.closed()
+        self.bench.restart()
+        for name in self.trees:
+            self.leaves[name] = self.newest[name]
+        for name in [name for name in self.trees if self.newest[name] is None and name != self.current]:
+            for kept in (self.trees, self.others, self.leaves, self.newest):
+                del kept[name]  # a session without an entry was never stored
+
+    @rule(
+        data=st.sampled_from([None, {"version": 1}, {"version": 1, "text": "", "status": "draft", "revision": 9}])
+    )
+    @precondition(lambda self: self.open is None)
+    def somebody_else_writes(self, data: Any) -> None:
+        self.bench.sessions.current.append(
+            EntryType.CUSTOM, at_ms=0, custom_type="workbook-review-desk-state", data=data
+        )
+        self.add(None)
+
+    # -- what must hold
+
+    @invariant()
+    def the_desk_stands_where_the_model_stands(self) -> None:
+        note = self.note
+        busy = self.open is not None
+        assert self.bench.stand == (note.text, note.status, note.revision, self.granted, busy)
+        assert self.bench.sessions.current.id == self.current
+        assert len(self.bench.stage.questions) == int(busy)
+
+    @invariant()
+    def nothing_is_recorded_that_the_model_did_not_allow(self) -> None:
+        """No change without a live grant or a live dialog; none by a dialog that was revoked or left."""
+        assert self.bench.entries == self.records
+
+    @invariant()
+    def a_grant_covers_at_most_one_change(self) -> None:
+        budget = 0
+        for event in self.bench.stage.ledger:
+            if isinstance(event, GrantGiven):
+                budget = 1
+            elif isinstance(event, StepTaken) and event.rule in ("S10", "S11"):
+                budget -= 1
+                assert budget == 0
+
+    @invariant()
+    def every_record_adds_one_to_the_revision_below_it(self) -> None:
+        for name, tree in self.bench.sessions.trees.items():
+            assert {entry.id: entry.data["revision"] for entry in tree.entries if entry.id in self.trees[name]} == {
+                at: change.revision for at, change in self.trees[name].items()
+            }
+
+    @invariant()
+    def the_text_changes_only_through_S2_and_S10(self) -> None:  # noqa: N802 - the rows of the specification
+        events = list(self.bench.stage.ledger)
+        for event, step in pairwise(events):
+            if isinstance(event, NoteRecorded):
+                assert isinstance(step, StepTaken)
+                assert not event.text_changed or step.rule in ("S2", "S10")
+
+
+class DeskMachineOverRpc(DeskMachine):
+    mode = Mode.RPC
+
+
+RUNS = settings(
+    derandomize=True,
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+DeskMachine.TestCase.settings = RUNS
+DeskMachineOverRpc.TestCase.settings = RUNS
+TestTheDeskUnderAnySequence = DeskMachine.TestCase
+TestTheDeskUnderAnySequenceOverRpc = DeskMachineOverRpc.TestCase
