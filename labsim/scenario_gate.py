@@ -25,6 +25,7 @@ from labsim.gate.events import (
     ApproverAsked,
     CallDecided,
     CallMade,
+    Notice,
     PermissionRequested,
     PermissionResolved,
     PolicySwitched,
@@ -178,7 +179,9 @@ class GateUnderWay:
         word = self._given.session_gate
         if word is UNSET and self._policy is not None:
             word = "policy"
-        gate = self._own_gate or (None if word is UNSET else self._gate(word))
+        gate = self._own_gate
+        if gate is None and word is not UNSET:
+            gate = self._gate(word)
         if gate is not None:
             session.install_gate(gate)
         return session
@@ -294,6 +297,7 @@ class GateUnderWay:
             "resolutions": _count(ledger, PermissionResolved),
             "asked": _count(ledger, ApproverAsked),
             "runEnded": not self._under_way,
+            "notices": [event.text for event in ledger if isinstance(event, Notice)],
         }
         if self._refused is not None:
             seen |= {"outcome": Outcome.THROW.value, "error": self._refused}

@@ -85,7 +85,7 @@ class Session:
     @property
     def gate(self) -> Authorizer | None:
         """The gate that the next call is put to."""
-        return self._own_gate or self._around.gate
+        return self._around.gate if self._own_gate is None else self._own_gate
 
     @property
     def permissions(self) -> PermissionHandle:
