@@ -68,7 +68,8 @@ def as_html(scene: Scene) -> str:
     name = f"Sequence diagram: {scene.caption}. {len(messages)} events between {lanes}. A list of them follows."
     return "".join(
         (
-            '<div class="cedar-scene">',
+            # As in `grid`: a tool's text with two dollar signs is no formula.
+            '<div class="cedar-scene mathjax_ignore tex2jax_ignore">',
             STYLE,
             f"<p><strong>{escape(scene.caption)}</strong></p>\n",
             f'<figure hidden="hidden" role="img" aria-label="{escape(name)}">{as_svg(scene)}</figure>\n',

@@ -187,7 +187,8 @@ _SHORT: Final = 24  # characters; a column of cells this short is not wrapped, s
 def as_html(grid: Grid) -> str:
     """The table as one HTML element with its style. The same grid gives the same text, always."""
     looks = [_look(grid, column) for column in range(len(grid.columns))]
-    parts = ['<div class="cedar-box">', STYLE, '<table class="cedar-table">\n']
+    # JupyterLab has MathJax go through HTML outputs, and two dollar signs in a tool's text would be a formula.
+    parts = ['<div class="cedar-box mathjax_ignore tex2jax_ignore">', STYLE, '<table class="cedar-table">\n']
     parts.append(f'<caption style="text-align:left">{_text(grid.caption)}</caption>\n<thead><tr>')
     parts += [f'<th scope="col"{look}>{_text(name)}</th>' for name, look in zip(grid.columns, looks, strict=True)]
     parts.append("</tr></thead>\n")
