@@ -12,8 +12,12 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from labsim.errors import LabsimError, one_line
+
+if TYPE_CHECKING:
+    from labsim.case import Case
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -122,12 +126,10 @@ def _cases(arguments: Namespace) -> int:
 
 
 def _case(arguments: Namespace) -> int:
-    from labsim.case import find, parse_file
     from labsim.play import run
     from labsim.show import case_lines
 
-    files = [parse_file(data, name) for name, data in _case_files(arguments.file or ())]
-    report = run(find((case for file in files for case in file.cases), arguments.id))
+    report = run(_find(arguments.id, _case_files(arguments.file or ())))
     if arguments.json:
         from labsim.events import as_mapping
 
@@ -135,6 +137,18 @@ def _case(arguments: Namespace) -> int:
     else:
         print("\n".join(case_lines(report)))
     return 1 if report.matches is False else 0
+
+
+def _find(case_id: str, files: list[tuple[str, bytes]]) -> Case:
+    """The case of that id. Only a file that can hold it is read, and of it only that case."""
+    from labsim.case import find, parse_file, parse_one
+
+    for name, data in files:
+        if case_id.encode() in data:
+            found = parse_one(data, name, case_id)
+            if found is not None:
+                return found
+    return find((case for name, data in files for case in parse_file(data, name).cases), case_id)
 
 
 def _replay(arguments: Namespace) -> int:

@@ -449,6 +449,21 @@ def parse_case(raw: object, place: str) -> Case:
     return case
 
 
+def parse_one(data: bytes, name: str, case_id: str) -> Case | None:
+    """The case of that id in a file, or None; the file's other cases are left unread. Raises: CaseError.
+
+    A cold `labsim case` has one case to show, and should not pay for checking all the others.
+    """
+    from labsim.strictjson import parse
+
+    raw = parse(data, name)
+    cases = raw.get("cases") if isinstance(raw, dict) else None
+    for number, found in enumerate(cases if isinstance(cases, list) else ()):
+        if isinstance(found, dict) and found.get("id") == case_id:
+            return parse_case(found, f"{name}: cases[{number}] ({case_id})")
+    return None
+
+
 def recorded_case(row: RecordedCase, place: str) -> Case:
     """The case that a recorded line asks; odd values are allowed, since the real program answered them."""
     from labsim.case_values import check_labels
