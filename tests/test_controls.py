@@ -75,10 +75,8 @@ def test_a_front_end_file_sets_text_only_as_text_and_fetches_nothing(script: Pat
 def test_whatever_can_take_the_focus_keeps_jupyterlabs_keys_away(script: Path):
     """Each such element is made through `focusable`; otherwise d d on it would delete the cell."""
     source = script.read_text(encoding="utf-8")
-    made = re.findall(r'(\w*)\(?make\((?:"(\w+)"|isEditor \? "textarea" : "input")', source)
-
-    for wrapper, tag in made:
-        if tag in ("", "button", "input", "textarea", "select", "summary", "a"):
+    for wrapper, tag in re.findall(r'(\w*)\(?(?<!function )make\("?(\w+)"?', source):
+        if tag in ("tag", "button", "input", "textarea", "select", "summary", "a"):
             assert wrapper == "focusable", tag
 
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.case import CallGiven, Case
+from labsim.case import Case
 from labsim.errors import HostError, LabsimError
+from labsim.events import QuestionAsked
 from labsim.hostvalues import stringify
-from labsim.play import Driver, Performance, start
+from labsim.play import Driver, Performance
 from labsim.report import Report
 from labsim.scripted import answers
 from labsim.show import visible
@@ -53,7 +54,7 @@ class Dismiss(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type",
 
 
 Message: TypeAlias = Reply | Dismiss
-Begin: TypeAlias = Callable[[Case, Driver], Performance]
+Begin: TypeAlias = Callable[[Case, Driver | None], Performance]
 
 
 class _Dialog(Struct, kw_only=True):
@@ -84,7 +85,7 @@ class NothingOpen(WorkbookError):
 class LivePlay:
     """One case, being played. As the value of a cell it shows itself; `report()` says how far it is."""
 
-    def __init__(self, case: Case, learner: Learner = Learner.LIVE, *, begin: Begin = start) -> None:
+    def __init__(self, case: Case, learner: Learner = Learner.LIVE, *, begin: Begin = Performance) -> None:
         """Plays to the first question; `begin` starts the play. Raises: labsim.errors.LabsimError."""
         self.case = case
         self.learner = learner
@@ -92,9 +93,14 @@ class LivePlay:
         self._superseded = False
         self._said = ""
         self._control: DialogControl | None = None
-        choices = case.given.choices if isinstance(case.given, CallGiven) else []
-        self._script = answers(choices) if learner is Learner.SCRIPTED else None
-        self._performance = begin(case, self._opened)
+        choices: list[Any] | None = getattr(case.given, "choices", None)
+        self._script = answers(choices or []) if learner is Learner.SCRIPTED else None
+        if learner is Learner.SCRIPTED and choices is None:  # its own steps reply, at the times that they say
+            self._performance = begin(case, None)
+            ledger = self._performance.stage.ledger
+            self._dialogs = [_of_script(event) for event in ledger if isinstance(event, QuestionAsked)]
+        else:
+            self._performance = begin(case, self._opened)
 
     # -- what a learner can do
 
@@ -259,6 +265,12 @@ class LivePlay:
         so_far = "" if report.finished else " so far"
         left_out = f"; rows before {newest[0].number} are left out here" if len(newest) < len(events) else ""
         return ledger_grid(f"Ledger of {self.case.id}{so_far}{left_out}", newest)
+
+
+def _of_script(event: QuestionAsked) -> _Dialog:
+    """A dialog that the steps of a case opened and answered, as the ledger has it."""
+    question = Question(id=event.question_id, kind=event.kind, title=event.title, options=event.options)
+    return _Dialog(question=question, ended="answered by the script of the case")
 
 
 def _ended(value: object) -> str:

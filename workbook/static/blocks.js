@@ -24,6 +24,17 @@ function button(text, onPress, className = "") {
   return node;
 }
 
+// A field to type in. JupyterLab takes the line break that Enter makes in a cell for its own, unless it never hears of
+// the key; Escape goes on, since a dialog is dismissed with it.
+function textField(tag, label) {
+  const node = focusable(make(tag, "cedar-field"));
+  node.setAttribute("aria-label", label);
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") event.stopPropagation();
+  });
+  return node;
+}
+
 // A disabled button loses the focus; one that only says that it is disabled keeps it.
 function setDisabled(node, disabled) {
   if (disabled) node.setAttribute("aria-disabled", "true");
@@ -46,27 +57,36 @@ function uniqueName(what) {
 }
 
 // Calls `changed` at once, with each change of the model, and when the kernel goes away; returns how to stop.
-function follow(model, el, changed) {
-  const gone = () => el.classList.contains("jupyter-widgets-disconnected");
-  const tell = () => changed(gone());
+function follow(model, changed) {
+  let gone = false;
+  const tell = () => changed(gone);
+  const lost = () => {
+    gone = true; // a model is live from its first moment, so what this event can tell is that it no longer is
+    tell();
+  };
   model.on("change", tell);
-  model.on("comm_live_update", tell);
+  model.on("comm_live_update", lost);
   tell();
   return () => {
     model.off("change", tell);
-    model.off("comm_live_update", tell);
+    model.off("comm_live_update", lost);
   };
 }
 
 const GONE = "The kernel that this belongs to is gone, so its buttons do nothing. Run the cell again.";
 
+const SHORT = 24; // characters; a column of cells this short stays in one piece, as in workbook/grid.py
+
 // A workbook.grid.Grid; a run of rows with the same group cell is one body, named once.
 function table(grid) {
   const node = make("table", "cedar-table");
-  const side = (column) => (grid.numbers.includes(column) ? "cedar-number" : "");
-  const heading = (scope, text, className) => Object.assign(make("th", className, text), { scope });
+  const looks = grid.columns.map((name, column) => {
+    const short = grid.rows.every((cells) => cells[column].length <= SHORT && !cells[column].includes("\n"));
+    return `${grid.numbers.includes(column) ? "cedar-number" : ""} ${short ? "cedar-short" : ""}`.trim();
+  });
+  const heading = (scope, text, column) => Object.assign(make("th", looks[column], text), { scope });
   const head = make("tr");
-  head.append(...grid.columns.map((name, column) => heading("col", name, side(column))));
+  head.append(...grid.columns.map((name, column) => heading("col", name, column)));
   const thead = make("thead");
   thead.append(head);
   node.append(make("caption", "", grid.caption), thead);
@@ -78,18 +98,32 @@ function table(grid) {
     if (body === null || (grouped && cells[grid.group] !== first.textContent)) {
       body = make("tbody");
       node.append(body);
-      first = grouped ? heading("rowgroup", cells[grid.group], "cedar-short") : null;
+      first = grouped ? heading("rowgroup", cells[grid.group], grid.group) : null;
       if (grouped) line.append(first);
     } else if (grouped) {
       first.rowSpan += 1;
     }
     cells.forEach((text, column) => {
       if (column === grid.group) return;
-      line.append(column === grid.header ? heading("row", text, side(column)) : make("td", side(column), text));
+      line.append(column === grid.header ? heading("row", text, column) : make("td", looks[column], text));
     });
     body.append(line);
   });
-  return node;
+  return scroller(node, grid.caption);
+}
+
+// Where a table is wider than its place it scrolls, and then the keyboard has to reach it.
+function scroller(node, name) {
+  const box = focusable(make("div", "cedar-scroll"));
+  box.append(node);
+  new ResizeObserver(() => {
+    const scrolls = box.scrollWidth > box.clientWidth;
+    for (const [attribute, value] of Object.entries({ role: "region", "aria-label": name, tabindex: "0" })) {
+      if (scrolls) box.setAttribute(attribute, value);
+      else box.removeAttribute(attribute);
+    }
+  }).observe(box);
+  return box;
 }
 
 function block(data) {

@@ -29,9 +29,8 @@ function optionView(model, name, data, isLocked) {
 }
 
 function textView(model) {
-  const field = focusable(make("textarea", "cedar-field"));
+  const field = textField("textarea", "Your answer");
   field.rows = 5;
-  field.setAttribute("aria-label", "Your answer");
   field.addEventListener("input", () => {
     model.set("picked", field.value);
     model.save_changes();
@@ -71,7 +70,7 @@ function render({ model, el }) {
   el.append(root);
 
   let drawn = "[]";
-  return follow(model, el, (gone) => {
+  return follow(model, (gone) => {
     const locked = isLocked();
     for (const view of views) view.update(locked, model.get("answer"), model.get("picked"));
 

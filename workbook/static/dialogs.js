@@ -21,10 +21,9 @@ function dialogView(model, data) {
     data.options.forEach((text, option) => buttons.push(button(text, () => send({ type: "reply", option }))));
   } else {
     const isEditor = data.kind === "editor";
-    field = focusable(make(isEditor ? "textarea" : "input", "cedar-field"));
+    field = textField(isEditor ? "textarea" : "input", "Your text");
     field.value = data.prefill;
     field.placeholder = data.placeholder;
-    field.setAttribute("aria-label", "Your text");
     if (!isEditor) {
       field.addEventListener("keydown", (event) => {
         if (event.key === "Enter") send({ type: "reply", text: field.value });
@@ -63,7 +62,7 @@ function render({ model, el }) {
 
   const drawn = new Map();
   let drawnGrid = null;
-  return follow(model, el, (gone) => {
+  return follow(model, (gone) => {
     for (const data of model.get("dialogs")) {
       if (!drawn.has(data.id)) {
         drawn.set(data.id, dialogView(model, data));
