@@ -21,7 +21,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable
 from contextvars import copy_context
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import UNSET, Struct
 
@@ -223,6 +223,7 @@ class Stage:
         self._open: dict[str, _Open] = {}
         self._unannounced: deque[Question] = deque()
         self._tasks: list[Task[Any]] = []
+        self._next_sweep = _SWEEP
         self._draining = False
         self._announcing = False
 
@@ -237,8 +238,15 @@ class Stage:
         task: Task[T] = Task(self, coroutine)
         task._step()
         if not task.done:
-            self._tasks.append(task)
+            self._keep(task)
         return task
+
+    def _keep(self, task: Task[Any]) -> None:
+        # What is done is let go of now and then: a stage that serves a client for days starts any number of tasks.
+        if len(self._tasks) >= self._next_sweep:
+            self._tasks = [each for each in self._tasks if not each.done]
+            self._next_sweep = 2 * len(self._tasks) + _SWEEP
+        self._tasks.append(task)
 
     def play(self, coroutine: Coroutine[Any, None, T]) -> Task[T]:
         """Start a coroutine and carry on until it ends or a question is open.
@@ -337,6 +345,13 @@ class Stage:
                 self.drain()
             self.clock.now_ms = max(self.clock.now_ms, end)  # whoever was told of a question may have moved it
 
+    @property
+    def next_due_ms(self) -> int | None:
+        """When something is next due (simulated ms), for a shell that lets real time pass; None: never."""
+        while self._timers and not self._timers[0][2].live:
+            heapq.heappop(self._timers)
+        return self._timers[0][0] if self._timers else None
+
     def _to_next_timer(self, end_ms: int | None = None) -> bool:
         """Move the clock to the next timer and let it happen. False if there is none, or none by `end_ms`."""
         while self._timers:
@@ -425,6 +440,7 @@ class Stage:
             return True
 
 
+_SWEEP: Final = 64
 _QUESTION_ID = re.compile(r"q-([1-9][0-9]{0,9})")
 
 

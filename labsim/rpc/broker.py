@@ -168,7 +168,7 @@ class Broker:
         if signal_aborted:
             nothing = Resolved(dialog_id=None, value=no_answer(dialog), by=SettledBy.ABORTED_BEFORE)
             return Asked(dialog_id=None, frames=(), settled=nothing)
-        entry = _Entry(self.fresh_id(), dialog, DialogState.OPEN, _due(dialog, now_ms))
+        entry = _Entry(self.fresh_id(), dialog, DialogState.OPEN, due(dialog, now_ms))
         self._entries[entry.dialog_id] = entry
         frames = (dialog.request(entry.dialog_id),)
         settled = None if self._lost is None else self._raise(entry, self._lost).settled
@@ -299,7 +299,7 @@ class _Moved(Struct, frozen=True, kw_only=True):
     settled: Settled | None = None
 
 
-def _due(dialog: Dialog, now_ms: int) -> int | None:
+def due(dialog: Dialog, now_ms: int) -> int | None:
     """When the dialog's own timer fires; an editor has none (R-36)."""
     if isinstance(dialog, Editor) or dialog.timeout_ms is UNSET:
         return None

@@ -6,7 +6,7 @@ Above `incoming`; knows nothing of dialogs. Reading and writing themselves belon
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -22,31 +22,52 @@ class LineReader:
     """Collects bytes until a line is whole, then says what frame it holds.
 
     Lines end in a newline; a carriage return before it is white space to JSON; blank lines are nothing (R-1).
-    Where the bytes were split does not matter, even inside a character (R-3).
+    Where the bytes were split does not matter, even inside a character (R-3). A line of more than `longest` bytes,
+    its newline included, is not kept, however long it gets: it is answered like one that is not JSON.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int | None = None) -> None:
+        self._longest = longest
         self._parts: list[bytes] = []  # of the line that has not ended yet; joined once, however long it gets
+        self._size = 0  # of that line so far, also of what was not kept
 
     def feed(self, data: bytes) -> list[Incoming]:
         """The frames that `data` completes, in order."""
         *ended, rest = data.split(b"\n")
         found: list[Incoming] = []
         for part in ended:
-            self._parts.append(part)
+            self._keep(part)
             found.extend(self._take())
         if rest:
-            self._parts.append(rest)
+            self._keep(rest)
         return found
 
     def close(self) -> list[Incoming]:
         """The input has ended: a last line without a newline still counts (R-1)."""
         return self._take()
 
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._too_long():
+            self._parts.clear()
+        else:
+            self._parts.append(part)
+
     def _take(self) -> list[Incoming]:
-        line = b"".join(self._parts)
+        line, too_long = b"".join(self._parts), self._too_long()
         self._parts.clear()
+        self._size = 0
+        if too_long:
+            return [ParseFailure(reason=f"the frame is longer than {self._longest} bytes")]
         return [read_line(line)] if line.strip() else []
+
+    def _too_long(self) -> bool:
+        return self._longest is not None and self._size >= self._longest  # the newline is one more byte
+
+
+#: Objects and lists in each other. A frame that is deeper could still be parsed, and then nobody could copy it.
+DEEPEST: Final = 200
+_TOO_DEEP: Final = "nested too deeply"
 
 
 def read_line(line: bytes) -> Incoming:
@@ -57,8 +78,26 @@ def read_line(line: bytes) -> Incoming:
     except ValueError as error:
         return ParseFailure(reason=str(error))
     except RecursionError:
-        return ParseFailure(reason="nested too deeply")
+        return ParseFailure(reason=_TOO_DEEP)
+    # Only a line with many brackets can be deep, and hardly any has.
+    if line.count(b"[") + line.count(b"{") > DEEPEST and _is_deeper_than(DEEPEST, value):
+        return ParseFailure(reason=_TOO_DEEP)
     return sort_frame(value)
+
+
+def _is_deeper_than(most: int, value: object) -> bool:
+    level = [value]
+    for _ in range(most):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return False
+    return any(isinstance(each, dict | list) for each in level)
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _no_such_number(word: str) -> float:
