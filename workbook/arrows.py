@@ -8,45 +8,34 @@ An event of a kind that this module does not know becomes a note with the words 
 
 from __future__ import annotations
 
-from enum import StrEnum
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec import UNSET, Struct
 
 from labsim import events as gate
-from labsim.case import CallGiven, DispatchCase, FallbackCase, LoopCase, ResolveCase, RpcCase, WrapperCase
+from labsim.case import (
+    CallGiven,
+    DispatchCase,
+    FallbackCase,
+    GateCase,
+    LoopCase,
+    ResolveCase,
+    RpcCase,
+    WrapperCase,
+)
 from labsim.fallback import events as files
 from labsim.hostvalues import stringify
 from labsim.report import Report
 from labsim.rpc import ledger as rpc
 from labsim.show import describe, kind_of, one_line
+from workbook import gate_arrows
 from workbook.played import CallChoice, PlacedEvent, calls_of, captioned, makes_calls, placed
+from workbook.strokes import Drawn, note
+from workbook.strokes import Lane as Lane  # the drawing modules look for both here
+from workbook.strokes import Stroke as Stroke
 
 EVENTS_DRAWN: Final = 150  # a longer ledger is drawn in part; nobody reads a picture of ten screens
-
-
-class Lane(StrEnum):
-    """Who takes part. The value is a name for diagram sources; the label shown depends on the case."""
-
-    CALLER = "caller"
-    WRAPPER = "wrapper"
-    DEVICE = "device"  # the second gate of a dispatch
-    HANDLERS = "handlers"
-    PERSON = "person"
-    TOOL = "tool"
-    BROKER = "broker"
-    DISK = "disk"
-
-
-class Stroke(StrEnum):
-    """How a message is drawn."""
-
-    TELL = "tell"  # tells or asks something
-    ANSWER = "answer"  # gives something back
-    REFUSE = "refuse"  # an error, a block, a reply that comes too late
-    EFFECT = "effect"  # the executor or the disk is reached
-    NOTE = "note"  # one lane decides or notes something by itself
 
 
 class Message(Struct, frozen=True, kw_only=True):
@@ -118,13 +107,6 @@ def scene(report: Report, call: CallChoice = None) -> Scene:
     )
 
 
-_Drawn: TypeAlias = tuple[Lane, Lane, Stroke, str]
-
-
-def _note(lane: Lane, says: str) -> _Drawn:
-    return lane, lane, Stroke.NOTE, says
-
-
 class _Reader:
     """Turns events into messages, in order; remembers which gate is at work, and who put an open dialog."""
 
@@ -134,6 +116,7 @@ class _Reader:
         self._gates: list[Lane] = []
         given = report.case.given
         self._over_rpc = isinstance(given, CallGiven) and given.ui == "rpc"
+        self._asks = Lane.APPROVER if isinstance(report.case, GateCase) else None  # whoever else opens dialogs
         self._at_ms = 0
         self._in_handlers = False  # between tool_call and the gate's decision it is a handler that asks
 
@@ -143,7 +126,11 @@ class _Reader:
         moment = f" at {at_ms} ms" if at_ms != self._at_ms else ""
         self._at_ms = at_ms
         source, target, stroke, says = (
-            self._of_gate(event) or self._of_rpc(event) or self._of_files(event) or self._remark(event)
+            self._of_gate(event)
+            or self._of_rpc(event)
+            or self._of_files(event)
+            or gate_arrows.drawn(event)
+            or self._remark(event)
         )
         if source not in self._lanes or target not in self._lanes:
             source, target, stroke, says = self._remark(event)
@@ -163,12 +150,12 @@ class _Reader:
 
     @property
     def _asker(self) -> Lane:
-        return Lane.HANDLERS if self._in_handlers else self._desk
+        return self._asks or (Lane.HANDLERS if self._in_handlers else self._desk)
 
-    def _remark(self, event: Struct) -> _Drawn:
-        return _note(self._desk, describe(event))
+    def _remark(self, event: Struct) -> Drawn:
+        return note(self._desk, describe(event))
 
-    def _of_gate(self, event: Struct) -> _Drawn | None:
+    def _of_gate(self, event: Struct) -> Drawn | None:
         desk, handlers, person = self._desk, Lane.HANDLERS, Lane.PERSON
         caller = Lane.CALLER if len(self._gates) < 2 else self._gates[-2]
         match event:
@@ -178,10 +165,10 @@ class _Reader:
                 self._gates.append(Lane.DEVICE if self._gates else Lane.WRAPPER)
                 return caller, self._desk, Stroke.TELL, f"{event.tool_name} {stringify(event.input)}"
             case gate.MarkerConsumed():
-                return _note(desk, "the loop has emitted tool_call already")
+                return note(desk, "the loop has emitted tool_call already")
             case gate.PolicyResolved(on=on, resolution=found):
                 self._in_handlers = on == "original"
-                return _note(desk, f"{found.policy} ({found.source}, {found.rule}) on the {on} input")
+                return note(desk, f"{found.policy} ({found.source}, {found.rule}) on the {on} input")
             case gate.ToolCallEvent():
                 return desk, handlers, Stroke.TELL, stringify(event.input)
             case gate.HandlerAnswered(extension_path=path, answer=answer):
@@ -194,30 +181,30 @@ class _Reader:
                 return desk, caller, Stroke.ANSWER, f"tier {event.tier}"
             case gate.PromptDecided():
                 self._in_handlers = False
-                return _note(desk, f"{'prompt required' if event.required else 'no prompt'}: {event.because}")
+                return note(desk, f"{'prompt required' if event.required else 'no prompt'}: {event.because}")
             case gate.PreviewWait():
-                return _note(desk, "waits until the call is on screen")
+                return note(desk, "waits until the call is on screen")
             case gate.ApprovalRequested():
                 return desk, handlers, Stroke.TELL, f"mode {event.approval_mode}"
             case gate.QuestionAsked():
                 if self._over_rpc:  # the frame above it has asked; this is the client showing it
-                    return _note(person, f"shows {event.kind}: {event.title}")
+                    return note(person, f"shows {event.kind}: {event.title}")
                 return self._asker, person, Stroke.TELL, f"{event.kind}: {event.title}"
             case gate.UiSelect(choice=choice):
                 broke = isinstance(choice, dict)
                 return person, self._asker, Stroke.REFUSE if broke else Stroke.ANSWER, _choice(choice)
             case gate.RpcSelect(choice=choice):
-                return _note(self._asker, _choice(choice))  # the frames above it are what travelled
+                return note(self._asker, _choice(choice))  # the frames above it are what travelled
             case gate.QuestionAnswered():
                 return person, self._asker, Stroke.ANSWER, _choice(event.answer)
             case gate.LateReply():
-                return person, desk, Stroke.REFUSE, f"to {event.question_id}, too late"
+                return person, self._asks or desk, Stroke.REFUSE, f"to {event.question_id}, too late"
             case gate.ApprovalResolved():
                 reason = "" if event.reason is UNSET else f": {event.reason}"
                 return desk, handlers, Stroke.TELL, f"{'approved' if event.approved else 'not approved'}{reason}"
             case gate.SafetyAcknowledged():
                 checks = "the safety check" if event.checks == 1 else f"{event.checks} safety checks"
-                return _note(desk, f"the same yes covers {checks}")
+                return note(desk, f"the same yes covers {checks}")
             case gate.Execute():
                 return desk, Lane.TOOL, Stroke.EFFECT, stringify(event.input)
             case gate.ToolResultEvent():
@@ -231,7 +218,7 @@ class _Reader:
                 return desk, caller, Stroke.REFUSE, event.error
         return None
 
-    def _of_rpc(self, event: Struct) -> _Drawn | None:
+    def _of_rpc(self, event: Struct) -> Drawn | None:
         broker, client = self._asker, Lane.PERSON
         match event:
             case rpc.FrameSent(frame=frame):
@@ -252,12 +239,12 @@ class _Reader:
                 return broker, Lane.CALLER, Stroke.TELL, f"the time of {event.dialog_id} is over{heard}"
             case rpc.DialogSettled():
                 if broker is not Lane.BROKER:
-                    return _note(broker, describe(event))  # inside a call the dialog's caller is the lane itself
+                    return note(broker, describe(event))  # inside a call the dialog's caller is the lane itself
                 stroke = Stroke.ANSWER if event.error is None else Stroke.REFUSE
                 return broker, Lane.CALLER, stroke, describe(event)
         return None
 
-    def _of_files(self, event: Struct) -> _Drawn | None:
+    def _of_files(self, event: Struct) -> Drawn | None:
         tool, disk, handlers = Lane.TOOL, Lane.DISK, Lane.HANDLERS
         match event:
             case files.PrimitiveAttempted(succeeded=succeeded):
@@ -323,6 +310,8 @@ def _lanes(report: Report) -> tuple[tuple[Lane, str], ...]:
             )
         case ResolveCase():
             return ((Lane.WRAPPER, "resolution"),)
+        case GateCase():
+            return gate_arrows.lanes(case.given)
     return ((Lane.WRAPPER, "host"),)
 
 

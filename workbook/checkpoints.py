@@ -64,7 +64,7 @@ def judge_options(checkpoint: ChoiceCheckpoint, report: Report) -> tuple[Judged,
 
 # ------------------------------------------------------------------------------------------------- row numbers
 
-_LAST_WORD: Final = ("call_returned", "call_threw", "mutation_returned", "mutation_raised")
+_LAST_WORD: Final = ("call_returned", "call_threw", "mutation_returned", "mutation_raised", "tool_finished")
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "outcome": _LAST_WORD,
     "errorIncludes": _LAST_WORD,
@@ -73,7 +73,7 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "prompts": ("question_asked",),
     "promptIncludes": ("question_asked",),
     "toolCalls": ("tool_call",),
-    "successfulCalls": ("call_returned",),
+    "successfulCalls": ("call_returned", "tool_finished"),
     "rpcRequests": ("frame_sent",),
     "providerSafetyApproved": ("safety_acknowledged",),
     "primitiveAttempts": ("primitive_attempted",),
@@ -81,6 +81,13 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "policy": ("policy_resolved",),
     "source": ("policy_resolved",),
     "rule": ("policy_resolved",),
+    "decisions": ("call_decided",),
+    "decidedBy": ("call_decided",),
+    "requests": ("permission_requested",),
+    "resolutions": ("permission_resolved",),
+    "asked": ("approver_asked",),
+    "rulesLeft": ("rule_remembered", "rule_revoked", "scope_cleared"),
+    "runEnded": ("run_ended",),
 }
 
 

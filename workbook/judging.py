@@ -34,6 +34,7 @@ _EVENT_MODULES: Final = (
     "labsim.events",
     "labsim.dispatch.events",
     "labsim.fallback.events",
+    "labsim.gate.events",
     "labsim.loop_events",
     "labsim.rpc.ledger",
 )

@@ -13,7 +13,8 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 
 from labsim.case import CallGiven
-from labsim.events import CallStarted
+from labsim.case_gate import GateGiven
+from labsim.events import CallStarted, is_heard
 from labsim.report import CallReport, Report
 from labsim.show import call_of, one_line
 from workbook.errors import WorkbookError
@@ -121,13 +122,16 @@ def placed(report: Report, call: CallChoice = None) -> list[PlacedEvent]:
 
     An event belongs to the call whose stretch of the ledger it lies in, since a dialog names no call itself. Out of
     any (the loop prepares a whole batch before its first call runs) it belongs to the call that it names, or that
-    runs. Raises: NoSuchCall.
+    runs. At the second host, where calls of one round overlap and an answer may come after its call, what an event
+    names comes first. Raises: NoSuchCall.
     """
     events = list(report.ledger)
     wanted = {made.tool_call_id for made in calls_of(report, call)}
     owners = _named_calls(events) if makes_calls(report) else [NO_CALL] * len(events)
     for made in report.calls:
         owners[made.start : made.end] = [made.tool_call_id] * (made.end - made.start)
+    if isinstance(report.case.given, GateGiven):
+        owners = _named_by_request(events, owners)
     return [
         PlacedEvent(number, owner, event)
         for number, (owner, event) in enumerate(zip(owners, events, strict=True), start=1)
@@ -137,7 +141,31 @@ def placed(report: Report, call: CallChoice = None) -> list[PlacedEvent]:
 
 def makes_calls(report: Report) -> bool:
     """Whether the case is one of tool calls, even if none was made yet."""
-    return isinstance(report.case.given, CallGiven)
+    return isinstance(report.case.given, CallGiven | GateGiven)
+
+
+def is_told(event: Struct) -> bool:
+    """Whether whoever follows the host hears of an event.
+
+    Of the first host it is what the real program emits, of the second what is put on a session's stream. The rest
+    are the simulator's remarks.
+    """
+    if type(event).__module__ != "labsim.gate.events":
+        return is_heard(event)
+    from labsim.gate.events import Notice, SessionEvent
+
+    return isinstance(event, SessionEvent | Notice)
+
+
+def _named_by_request(events: Sequence[Struct], owners: Sequence[str]) -> list[str]:
+    """The owners, but for events that name a call, or a request that does."""
+    from labsim.gate.events import PermissionRequested
+
+    asked = {event.request_id: event.tool_call_id for event in events if isinstance(event, PermissionRequested)}
+    return [
+        call_of(event) or asked.get(getattr(event, "request_id", ""), owner)
+        for event, owner in zip(events, owners, strict=True)
+    ]
 
 
 def _named_calls(events: Sequence[Struct]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from labsim.events import CallReturned, CallThrew, is_heard
+from labsim.events import CallReturned, CallThrew
 from labsim.hostvalues import stringify
 from labsim.lanes import Lane, in_lanes
 from labsim.loop_events import LoopResulted
@@ -28,6 +28,7 @@ from workbook.played import (
     Played,
     captioned,
     eventful,
+    is_told,
     makes_calls,
     placed,
     report_of,
@@ -60,7 +61,8 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
 
     Columns: `call` string, the call's id; `step` int64, from 1 in each call; `event` string, its recorded name, and
     `returned`, `threw` or `waiting` for the closing row; `says` string, line breaks kept. A call that came through
-    the agent loop also has what the loop made of it (`loop_result`).
+    the agent loop also has what the loop made of it (`loop_result`); one of the second host closes with what the
+    model reads (`tool_finished`).
     A case that makes no calls shows all of its events, under the call `no call`. `call` (a number from 1, or an id)
     leaves out the other calls. Where one call runs inside another under the same id, as in a dispatch, a column
     `lane` after `call` says whose event it is: `outer` or `inner`.
@@ -78,7 +80,7 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
     shown = placed(report, call)
     lanes = in_lanes(one.event for one in shown)
     for one, nested in zip(shown, lanes, strict=True):
-        if not makes_calls(report) or is_heard(one.event):
+        if not makes_calls(report) or is_told(one.event):
             add(one.call, nested.lane, kind_of(one.event), describe_lines(one.event))
         elif isinstance(one.event, CallReturned | CallThrew):
             add(one.call, nested.lane, *_closing(one.event, inner=nested.lane is Lane.INNER))
@@ -100,9 +102,8 @@ def ledger(played: Played) -> Table:
     """Every event of a case, in order: those that are heard and the desk's own remarks.
 
     Columns: `call` string, the id of the call or `no call`; `n` int64, from 1 over the whole case; `at_ms` int64,
-    simulated milliseconds since the case began; `event` string; `kind` string, `heard` where the real program has
-    the same event and it is compared, `desk` where the simulator explains a silent step; `says` string, line breaks
-    kept.
+    simulated milliseconds since the case began; `event` string; `kind` string, `heard` where whoever follows the
+    host hears of it, `desk` where the simulator explains a silent step; `says` string, line breaks kept.
     Raises: NotPlayed, NothingHappened.
     """
     report = eventful(played)
@@ -113,7 +114,7 @@ def ledger(played: Played) -> Table:
             "n": [one.number for one in found],
             "at_ms": [getattr(one.event, "at_ms", 0) for one in found],
             "event": [kind_of(one.event) for one in found],
-            "kind": ["heard" if is_heard(one.event) else "desk" for one in found],
+            "kind": ["heard" if is_told(one.event) else "desk" for one in found],
             "says": [describe_lines(one.event) for one in found],
         },
         {"call": TEXT, "n": INTEGER, "at_ms": INTEGER, "event": TEXT, "kind": TEXT, "says": TEXT},

@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from labsim.case_gate import GateGiven
 from labsim.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -113,7 +114,8 @@ def steps(played: Played, call: int | str = 1) -> Table:
     """The parts of one call in order, each with the events of this ledger that belong to it.
 
     Columns, all string: `step`, the numbers of the steps (`5-7`); `does`, what they are for; `happened`, one line
-    an event, as `number kind: what it says`, or `nothing to do`, `not reached`, `not reached yet`.
+    an event, as `number kind: what it says`, or `nothing to do`, `not reached`, `not reached yet`; at the second
+    host also `passed over`, for a step that an earlier one made needless.
     Raises: NotPlayed, NoSuchCall; NothingHappened, if the case makes no calls.
     """
     report = eventful(played)
@@ -125,6 +127,8 @@ def steps(played: Played, call: int | str = 1) -> Table:
         )
     made = calls_of(report, call)[0]
     whole = placed(report, call)
+    if isinstance(report.case.given, GateGiven):
+        return _steps_at_the_gate(report, made, whole)
     # What the agent loop does before and after is no step of the wrapper.
     events = [one for one, lane in zip(whole, in_lanes(one.event for one in whole), strict=True) if lane.lane]
     if not events:
@@ -133,12 +137,25 @@ def steps(played: Played, call: int | str = 1) -> Table:
             f"{made.tool_call_id} never reached the wrapper, so there are no steps to walk",
             "lifecycle(report) shows what the agent loop made of it.",
         )
-    parts = parts_of(events)
+    names = list(PARTS.values())
+    return _walked(report, made, names, _happened(made, events, parts_of(events), len(names)))
+
+
+def _steps_at_the_gate(report: Report, made: CallReport, events: Sequence[PlacedEvent]) -> Table:
+    """The same of the second host, whose steps are other ones."""
+    from workbook import gate_walk
+
+    names = [(str(part + 1), text) for part, text in gate_walk.PARTS.items()]
+    empty = [gate_walk.empty(part) for part in gate_walk.Part]
+    return _walked(report, made, names, _happened(made, events, gate_walk.parts_of(events), len(names), empty))
+
+
+def _walked(report: Report, made: CallReport, names: Sequence[tuple[str, str]], happened: Sequence[str]) -> Table:
     return Table(
         {
-            "step": [numbers for numbers, _ in PARTS.values()],
-            "does": [text for _, text in PARTS.values()],
-            "happened": _happened(report, made, events, parts),
+            "step": [numbers for numbers, _ in names],
+            "does": [text for _, text in names],
+            "happened": happened,
         },
         {"step": TEXT, "does": TEXT, "happened": TEXT},
         Look(caption=captioned(f"The steps of {made.tool_call_id} in", report), header="step"),
@@ -239,8 +256,11 @@ class _Walk:
         return self._stops
 
 
-def _happened(report: Report, made: CallReport, events: Sequence[PlacedEvent], parts: Sequence[Part]) -> list[str]:
-    lines: dict[Part, list[str]] = {part: [] for part in PARTS}
+def _happened(
+    made: CallReport, events: Sequence[PlacedEvent], parts: Sequence[int], count: int, empty: Sequence[str] = ()
+) -> list[str]:
+    """What happened in each of `count` parts; `empty` are the words for those left behind without an event."""
+    lines: list[list[str]] = [[] for _ in range(count)]
     for one, part in zip(events, parts, strict=True):
         says = describe_lines(one.event).replace("\n", "\n   ")  # so that the next event is seen to begin
         lines[part].append(f"{one.number} {kind_of(one.event)}: {says}")
@@ -249,4 +269,5 @@ def _happened(report: Report, made: CallReport, events: Sequence[PlacedEvent], p
     if open_still:
         lines[last].append(WAITING)
     beyond = NOT_YET if open_still else NOT_REACHED
-    return ["\n".join(lines[part]) or (NOTHING_TO_DO if part < last else beyond) for part in PARTS]
+    left_behind = empty or [NOTHING_TO_DO] * count
+    return ["\n".join(found) or (left_behind[part] if part < last else beyond) for part, found in enumerate(lines)]
