@@ -128,28 +128,54 @@ class DeskMachine(RuleBasedStateMachine):
         self.closed()
         self.bench.say("revoke")
 
-    @rule(answer=ANSWERS, text=TEXTS, label=LABELS, outcome=OUTCOMES, leaves=st.booleans())
-    @precondition(lambda self: self.open is not None)
-    def reply(self, answer: object, text: str, label: Any, outcome: Any, leaves: bool) -> None:
-        dialog, self.open = self.open, None
-        self.over.append((self.bench.stage.questions[0].id, str(dialog)))
-        if dialog == "editor" and leaves:
-            self.bench.reply(UNSET)
+    def answer(self, value: object) -> None:
+        """Answer the open dialog; it is over then."""
+        self.over.append((self.bench.stage.questions[0].id, str(self.open)))
+        self.open = None
+        self.bench.reply(value)
+
+    @rule(text=TEXTS | st.just(UNSET))
+    @precondition(lambda self: self.open == "editor")
+    def reply_in_the_editor(self, text: Any) -> None:
+        self.answer(text)
+        if text is UNSET:
             self.recorded("cancelled")
-        elif dialog == "editor":
-            self.bench.reply(text)
-            self.open, self.typed = "selector", text
-        elif dialog == "selector":
-            self.bench.reply(label)
-            if label == "Accept locally" and not valid(self.typed):
-                return
-            self.recorded(BY_LABEL.get(label, "cancelled"), self.typed if label == "Accept locally" else None)
-        elif dialog == "confirm":
-            self.bench.reply(answer)
-            self.granted = answer is True
         else:
-            self.bench.reply(outcome)
-            self.recorded(BY_OUTCOME.get(outcome, "cancelled"))
+            self.open, self.typed = "selector", text
+
+    @rule(label=LABELS)
+    @precondition(lambda self: self.open == "selector")
+    def reply_in_the_selector(self, label: Any) -> None:
+        self.answer(label)
+        if label != "Accept locally":
+            self.recorded(BY_LABEL.get(label, "cancelled"))
+        elif valid(self.typed):
+            self.recorded("accepted", self.typed)
+
+    @rule(answer=ANSWERS)
+    @precondition(lambda self: self.open == "confirm")
+    def reply_to_the_question(self, answer: object) -> None:
+        self.answer(answer)
+        self.granted = answer is True
+
+    @rule(outcome=OUTCOMES)
+    @precondition(lambda self: self.open == "panel")
+    def decide_in_the_panel(self, outcome: Any) -> None:
+        self.answer(outcome)
+        self.recorded(BY_OUTCOME.get(outcome, "cancelled"))
+
+    @rule()
+    @precondition(lambda self: self.open is None)
+    def grant(self) -> None:
+        self.open_a_dialog("confirm")
+        self.reply_to_the_question(True)
+
+    @rule(text=TEXTS, label=LABELS)
+    @precondition(lambda self: self.open is None)
+    def review(self, text: str, label: Any) -> None:
+        self.open_a_dialog("editor")
+        self.reply_in_the_editor(text)
+        self.reply_in_the_selector(label)
 
     @rule(which=st.integers(0, 50), value=st.sampled_from([True, "Accept locally", "a", "accept", UNSET]))
     @precondition(lambda self: self.over)
@@ -197,6 +223,13 @@ class DeskMachine(RuleBasedStateMachine):
             assert may
             self.recorded(BY_ACTION[action], text if action == "revise" else None)
 
+    @rule(action=ACTIONS)
+    @precondition(lambda self: self.open is None)
+    def grant_and_act(self, action: str) -> None:
+        self.grant()
+        self.act(action, 1, "b\nc")
+        self.act(action, 1, "a")
+
     @rule(first=st.sampled_from(["accept", "reject", "cancel"]), second=st.sampled_from(["accept", "reject"]))
     @precondition(lambda self: self.open is None)
     def two_acts_at_once(self, first: str, second: str) -> None:
@@ -241,50 +274,47 @@ class DeskMachine(RuleBasedStateMachine):
 
     # -- the world
 
-    @rule(where=st.integers(0, 20))
-    def go(self, where: int) -> None:
-        target = [None, *self.ids()][where % (len(self.ids()) + 1)]
+    @rule(
+        how=st.sampled_from(["go", "new", "fork", "branch", "resume", "restart", "vetoed"]),
+        which=st.integers(0, 20),
+    )
+    def move(self, how: str, which: int) -> None:
+        if how == "vetoed":
+            self.bench.vetoes = True
+            assert not self.bench.move("go", None)
+            assert not self.bench.move("new")
+            self.bench.vetoes = False
+            return
         self.closed()
-        assert self.bench.move("go", target)
-        self.leaves[self.current] = target
+        entry = [None, *self.ids()][which % (len(self.ids()) + 1)]
+        if how == "go":
+            assert self.bench.move("go", entry)
+            self.leaves[self.current] = entry
+        elif how == "resume":
+            self.current = list(self.trees)[which % len(self.trees)]
+            assert self.bench.move("resume", self.current)
+        elif how == "restart":
+            self.restarted()
+        else:
+            where = {"new": None, "fork": self.leaves[self.current], "branch": entry}[how]
+            assert self.bench.move(how, *([where] if how == "branch" else []))
+            self.goes_on_in_a_new_session(where)
 
-    @rule(how=st.sampled_from(["new", "fork", "branch"]), where=st.integers(0, 20))
-    def open_another_session(self, how: str, where: int) -> None:
-        target = None if how == "new" else self.leaves[self.current]
-        if how == "branch":
-            target = [None, *self.ids()][where % (len(self.ids()) + 1)]
-        self.closed()
-        assert self.bench.move(how, *([target] if how == "branch" else []))
-        self.leaves[self.current], before = target, self.leaves[self.current]
+    def goes_on_in_a_new_session(self, where: str | None) -> None:
+        old, before = self.current, self.leaves[self.current]
+        self.leaves[old] = where
         kept = self.path()
-        self.leaves[self.current] = before
+        self.leaves[old] = before
         name = f"session-{max(int(each.split('-')[1]) for each in self.trees) + 1}"
-        old = self.current
         self.trees[name] = {at: self.trees[old][at] for at in kept if at in self.trees[old]}
         self.others[name] = {at: self.others[old][at] for at in kept if at in self.others[old]}
-        self.leaves[name] = self.newest[name] = target
+        self.leaves[name] = self.newest[name] = where
         self.current = name
 
-    @rule(which=st.integers(0, 9))
-    def resume(self, which: int) -> None:
-        name = list(self.trees)[which % len(self.trees)]
-        self.closed()
-        assert self.bench.move("resume", name)
-        self.current = name
-
-    @rule(how=st.sampled_from(["new", "fork", "go", "branch"]))
-    def a_vetoed_move(self, how: str) -> None:
-        self.bench.vetoes = True
-        assert not self.bench.move(how, *([None] if how in ("go", "branch") else []))
-        self.bench.vetoes = False
-
-    @rule()
-    def restart(self) -> None:
+    def restarted(self) -> None:
         """A new process: sessions from what is stored, each at its newest entry."""
-        self.closed()
         self.bench.restart()
-        for name in self.trees:
-            self.leaves[name] = self.newest[name]
+        self.leaves = dict(self.newest)
         for name in [name for name in self.trees if self.newest[name] is None and name != self.current]:
             for kept in (self.trees, self.others, self.leaves, self.newest):
                 del kept[name]  # a session without an entry was never stored
@@ -346,8 +376,8 @@ class DeskMachineOverRpc(DeskMachine):
 
 RUNS = settings(
     derandomize=True,
-    max_examples=60,
-    stateful_step_count=40,
+    max_examples=100,
+    stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

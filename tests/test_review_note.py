@@ -337,7 +337,7 @@ def test_a_new_session_never_takes_the_name_of_an_old_one():
     bench.move("resume", "session-1")
     bench.move("fork")
     bench.restart()
-    assert list(bench.sessions.trees) == ["session-1", "session-3"]
+    assert sorted(bench.sessions.trees) == ["session-1", "session-3"]
 
     bench.move("new")
     assert bench.sessions.current.id == "session-4"
