@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine_kit import PROMPT, PUBLISH, Desk, heard, kinds, play
+from engine_kit import PROMPT, PUBLISH, Desk, heard, kinds, plain, play
 from msgspec import UNSET
 
 from labsim.approval import Settings
@@ -487,6 +487,18 @@ def test_how_the_tool_ends_is_how_the_call_ends(executor: Any, outcome: str, err
 
     assert (report.observed["outcome"], report.observed.get("error", UNSET)) == (outcome, error)
     assert heard(report.ledger)[-1]["isError"] is (error is not UNSET)
+    ending = {
+        key: value for key, value in plain(report.ledger[-1]).items() if key not in ("toolName", "toolCallId")
+    }
+    assert ending == (
+        {"event": "call_threw", "error": error, "errorName": "Error"}
+        if outcome == "throw"
+        else {
+            "event": "call_returned",
+            "content": "inert" if error is UNSET else error,
+            "isError": error is not UNSET,
+        }
+    )
 
 
 def test_an_executor_may_take_its_time() -> None:
