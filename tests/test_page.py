@@ -85,6 +85,14 @@ def test_the_html_form_uses_elements_that_say_what_they_are():
     assert "<b>bold</b>" in parsed.text
 
 
+def test_a_page_of_many_tables_carries_their_style_once():
+    """A reveal has many, and a notebook many reveals."""
+    table = EVERY_BLOCK.blocks[3]
+    html = page(table, Group(title="More", blocks=(table, table))).html()
+
+    assert (html.count("<table"), html.count("<style>")) == (3, 1)
+
+
 def test_long_lines_are_folded_and_set_in_under_their_mark():
     """The plain form needs no scroll bar."""
     shown = str(page(Items(items=("word " * 40,)))).split("\n")

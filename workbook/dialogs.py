@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.case import Case
+from labsim.case import CallGiven, Case
+from labsim.case_gate import GateGiven
 from labsim.errors import HostError, LabsimError
 from labsim.events import QuestionAsked
 from labsim.hostvalues import stringify
@@ -93,14 +94,16 @@ class LivePlay:
         self._superseded = False
         self._said = ""
         self._control: DialogControl | None = None
-        choices: list[Any] | None = getattr(case.given, "choices", None)
-        self._script = answers(choices or []) if learner is Learner.SCRIPTED else None
-        if learner is Learner.SCRIPTED and choices is None:  # its own steps reply, at the times that they say
-            self._performance = begin(case, None)
+        self._script: Iterator[Answer] | None = None
+        if learner is Learner.LIVE:
+            self._performance = begin(case, self._opened)
+        elif isinstance(case.given, CallGiven | GateGiven):
+            self._script = answers(case.given.choices)
+            self._performance = begin(case, self._opened)
+        else:
+            self._performance = begin(case, None)  # its own steps reply, and only they know when
             ledger = self._performance.stage.ledger
             self._dialogs = [_of_script(event) for event in ledger if isinstance(event, QuestionAsked)]
-        else:
-            self._performance = begin(case, self._opened)
 
     # -- what a learner can do
 

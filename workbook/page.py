@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from html import escape
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from labsim.show import visible
-from workbook.grid import Grid, as_html, as_text, wrapped
+from workbook.grid import STYLE, Grid, as_html, as_text, wrapped
 
 WIDTH = 96  # columns of running text in the plain form; tables and code keep their own width
 
@@ -88,6 +88,8 @@ class Page(Struct, frozen=True):
         The classes keep MathJax from reading two dollar signs as a formula.
         """
         inner = "".join(map(_html, self.shown().blocks))
+        first, style, rest = inner.partition(STYLE)  # each table brings its style, and one is enough for a page
+        inner = first + style + rest.replace(STYLE, "")
         return f'<div class="cedar-page mathjax_ignore tex2jax_ignore">{inner}</div>'
 
     def data(self) -> list[dict[str, Any]]:
@@ -170,6 +172,9 @@ def _filled(text: str, first: str = "") -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------------- HTML
 
 
+_SET_OFF: Final = "margin:1em 0;padding-left:.75em;border-left:3px solid var(--jp-border-color2,#ccc)"
+
+
 def _html(block: Block) -> str:
     match block:
         case Heading():
@@ -186,8 +191,8 @@ def _html(block: Block) -> str:
             return f'<figure style="margin:0 0 .5em">{label}<pre>{escape(block.text)}</pre></figure>'
         case Group():
             marks = "".join(f" [{escape(mark)}]" for mark in block.marks)
-            inner = "".join(map(_html, block.blocks))
-            return f"<section><h5>{_broken(block.title)}<em>{marks}</em></h5>{inner}</section>"
+            title = f"<h5><strong>{_broken(block.title)}</strong><em>{marks}</em></h5>"
+            return f'<section style="{_SET_OFF}">{title}{"".join(map(_html, block.blocks))}</section>'
         case Fold():
             inner = "".join(map(_html, block.blocks))
             return f"<details><summary>{escape(block.title)}</summary>{inner}</details>"
