@@ -28,6 +28,7 @@ CASES: list[dict[str, Any]] = [
         "expected": {"prompts": 2, "effects": 1},
         "why": "a reason that must not tell",
     },
+    {"id": "both", "scenario": "wrapper", "title": "A title that must not tell", "given": TWICE_GIVEN},
     {"id": "once", "scenario": "wrapper", "given": {**PUBLISH, "choices": ["Approve"]}},
     {"id": "denied", "scenario": "wrapper", "given": {**PUBLISH, "choices": ["Deny"]}},
     {"id": "nobody", "scenario": "wrapper", "given": {**PUBLISH, "ui": False}},

@@ -107,6 +107,8 @@ def test_the_dispatch_desk_is_predicted_clicked_through_both_gates_and_read(note
     chapter.run(reveal)
     expect(chapter.output(reveal)).to_contain_text("Right.")
 
+    expect(chapter.output(live)).to_contain_text("Not shown yet.")  # it was run before the commit
+    chapter.run(live)
     expect(chapter.output(live)).to_contain_text("Allow tool: write")
     chapter.press(live, "Approve")
     expect(chapter.output(live)).to_contain_text("Allow tool: seed_slot")

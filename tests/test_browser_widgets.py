@@ -23,7 +23,7 @@ OPEN = "import workbook as wb\nwb.setup()\ndesk = wb.open('mini', folder='.')"
 LIVE, AGAIN, PREDICT, REVEAL, TABLE = 1, 2, 3, 4, 5
 LESSON = (
     OPEN,
-    "live = desk.live('twice')\nlive",
+    "live = desk.live('both')\nlive",
     "live",
     "desk.predict('again')",
     "desk.reveal('again')",

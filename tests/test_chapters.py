@@ -20,6 +20,7 @@ from workbook.chapters import Chapter, UnknownChapter, UnknownCheckpoint, chapte
 from workbook.learner import Learner, UnknownLearner, progress_of, who
 from workbook.progress import FOLDER_VARIABLE, Progress
 from workbook.ready import lines
+from workbook.withheld import Withheld
 
 
 def python(code: str) -> str:
@@ -117,13 +118,13 @@ def test_the_case_of_a_checkpoint_is_shown_without_its_name(tmp_path: Path):
 def test_a_played_case_is_a_report_that_shows_its_ledger(tmp_path: Path):
     """As the value of a cell it shows what happened, not what the case expects or why."""
     mini = desk(tmp_path)
-    played = mini.play("twice")
+    played = mini.play("both")
     shown = played._repr_mimebundle_()
 
     assert isinstance(played, Report)
     assert list(played.ledger) == list(run(played.case).ledger)
     assert set(shown) == {"text/plain", "text/html"}
-    assert "Ledger of twice" in shown["text/plain"]
+    assert "Ledger of both" in shown["text/plain"]
     assert "must not tell" not in shown["text/plain"] + shown["text/html"]
     assert "prompts          2" in shown["text/plain"]
 
@@ -170,7 +171,7 @@ def test_standing_says_in_words_how_it_stands_with_each_checkpoint(tmp_path: Pat
 
 def test_the_repr_of_a_chapter_gives_nothing_away(tmp_path: Path):
     """It counts."""
-    assert repr(desk(tmp_path)) == "<Chapter mini: 8 cases, 2 checkpoints>"
+    assert repr(desk(tmp_path)) == "<Chapter mini: 9 cases, 2 checkpoints>"
 
 
 # --------------------------------------------------------------------------------------------------- who answers
@@ -259,3 +260,49 @@ def test_no_module_has_the_name_of_something_public():
     modules = {path.stem for path in Path(wb.__file__).parent.glob("*.py")}
 
     assert modules & set(wb.__all__) == set()
+
+
+# ------------------------------------------------------------------------------------------------- withheld runs
+
+
+def test_a_run_that_would_answer_a_checkpoint_is_withheld_until_its_commit(tmp_path: Path):
+    """No commit, no reveal, Run All included: not by playing, not live, and not by any table or picture of it."""
+    mini = desk(tmp_path)
+    held = mini.play("twice")
+    shown = [held, mini.live("twice"), wb.lifecycle(held), wb.ledger(held), wb.sequence(held), wb.steps(held)]
+    shown += [wb.outcomes([mini.play("once"), held]), wb.expected(held), wb.predicted({"prompts": 2}, held)]
+
+    texts = {repr(one) for one in shown}
+    assert len(texts) == 1
+    (text,) = texts
+    assert "Not shown yet." in text
+    assert "the checkpoint again" in text
+    assert "twice" not in text
+    assert all(set(one._repr_mimebundle_()) == {"text/plain", "text/html"} for one in shown)
+
+    mini.predict("again").commit("one")
+    assert isinstance(mini.play("twice"), Report)
+    assert "Lifecycle of twice" in repr(wb.lifecycle(mini.play("twice")))
+
+
+def test_a_reset_withholds_the_run_again_and_a_paper_checkpoint_withholds_nothing(tmp_path: Path):
+    """What counts is the commit that stands; the paper checkpoint recapitulates what was shown."""
+    mini = desk(tmp_path)
+    mini.predict("again").commit("one")
+    assert isinstance(mini.play("twice"), Report)
+
+    mini.reset("again")
+
+    assert isinstance(mini.play("twice"), Withheld)
+    assert isinstance(mini.play("both"), Report)
+
+
+def test_a_recorded_answer_is_withheld_with_the_case_that_shows_the_same() -> None:
+    """The recording answers the checkpoint just as the run would."""
+    desk_of_dispatch = open_chapter("dispatch-desk")
+
+    held = desk_of_dispatch.recorded("dispatch-0790")
+
+    assert isinstance(held, Withheld)
+    assert held.checkpoints == ("in-place",)
+    assert "Recorded answer dispatch-0526" in repr(desk_of_dispatch.recorded("dispatch-0526"))

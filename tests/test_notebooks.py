@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,19 @@ def test_clean_copies_run_unanswered_leak_no_reveal(unanswered: dict[str, Any]) 
             shown = outputs(notebook)
             found = [secret for secret in secrets if json.dumps(secret, ensure_ascii=False)[1:-1] in shown]
             assert found == [], (stem, path.name)
+
+
+def test_clean_copies_run_unanswered_show_no_run_that_answers_a_checkpoint(unanswered: dict[str, Any]) -> None:
+    """Not even the name of a case that a choice checkpoint asks about is in the outputs: its runs are withheld."""
+    asked = [
+        (path.stem, checkpoint)
+        for path in sorted((fixtures_dir() / "checkpoints").glob("*.json"))
+        for checkpoint in json.loads(path.read_bytes()).get("checkpoints", [])
+        if checkpoint["kind"] == "choice"
+    ]
+    assert asked
+    for chapter, checkpoint in asked:
+        named = re.compile(rf"{re.escape(checkpoint['case'])}(?![a-z-])")
+        for notebook in unanswered.values():
+            if any(f'wb.open("{chapter}")' in cell.source for cell in notebook.cells):
+                assert not named.search(outputs(notebook)), (checkpoint["id"], checkpoint["case"])

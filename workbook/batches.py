@@ -15,6 +15,7 @@ from labsim.loop_events import ArgumentsChecked, Checked, HookEnded, LoopResulte
 from labsim.show import visible
 from workbook.captioned import NOTHING, TEXT, Look, Table
 from workbook.played import NothingHappened, Played, captioned, eventful
+from workbook.withheld import unless_withheld
 
 
 class _Row(Struct, kw_only=True):
@@ -30,6 +31,7 @@ class _Row(Struct, kw_only=True):
     reads: str = NOTHING
 
 
+@unless_withheld
 def batch(played: Played) -> Table:
     """What became of each call of a batch, read off the ledger.
 

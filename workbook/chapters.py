@@ -23,7 +23,14 @@ from labsim.library import fixtures_dir
 from labsim.play import run
 from labsim.report import Report
 from workbook.cells import Cells
-from workbook.checkpoint_file import Belief, Checkpoint, parse_beliefs, parse_checkpoints
+from workbook.checkpoint_file import (
+    Belief,
+    Checkpoint,
+    ChoiceCheckpoint,
+    content,
+    parse_beliefs,
+    parse_checkpoints,
+)
 from workbook.dialogs import LivePlay
 from workbook.errors import WorkbookError
 from workbook.grid import Grid
@@ -31,8 +38,9 @@ from workbook.learner import Learner, progress_of, who
 from workbook.page import Heading, Literal, Page, Paragraph, Table, page
 from workbook.played import placed
 from workbook.prediction import Lesson, Prediction
-from workbook.progress import Progress
+from workbook.progress import Key, Progress
 from workbook.rows import ledger_grid
+from workbook.withheld import Withheld
 
 CHECKPOINTS: Final = "checkpoints"
 BELIEFS: Final = "beliefs.json"
@@ -161,16 +169,51 @@ class Chapter:
         given = json.dumps(self._given[case_id], indent=2, ensure_ascii=False)
         return page(Heading(text=heading), Literal(label=f"Given, for the scenario {case.scenario}", text=given))
 
-    def play(self, case_id: str) -> PlayedReport:
-        """A case played to its end with its own answers. Raises: labsim.errors.UnknownCase."""
-        report = run(find(self._lesson.cases.values(), case_id))
+    def play(self, case_id: str) -> PlayedReport | Withheld:
+        """A case played to its end with its own answers; withheld while a checkpoint about it is not answered.
+
+        Raises: labsim.errors.UnknownCase.
+        """
+        case = find(self._lesson.cases.values(), case_id)
+        if held := self._unanswered(case_id):
+            return Withheld(held)
+        report = run(case)
         return PlayedReport(**{name: getattr(report, name) for name in report.__struct_fields__})
 
-    def live(self, case_id: str) -> LivePlay:
-        """A case whose dialogs somebody answers, now or later. Raises: labsim.errors.UnknownCase."""
-        made = LivePlay(find(self._lesson.cases.values(), case_id), self._lesson.learner)
+    def live(self, case_id: str) -> LivePlay | Withheld:
+        """A case whose dialogs somebody answers, now or later; withheld as by `play`.
+
+        Raises: labsim.errors.UnknownCase.
+        """
+        case = find(self._lesson.cases.values(), case_id)
+        if held := self._unanswered(case_id):
+            return Withheld(held)
+        made = LivePlay(case, self._lesson.learner)
         self._cells.made(made)
         return made
+
+    def recorded(self, recorded_id: str) -> Any:
+        """A recorded answer of the real program beside the engine's (`workbook.trust.recorded`).
+
+        Withheld while a checkpoint is not answered whose case shows the same. Raises: NotRecorded.
+        """
+        from workbook.trust import recorded
+
+        same = [case.id for case in self._lesson.cases.values() if recorded_id in case.recorded]
+        if held := [name for case_id in same for name in self._unanswered(case_id)]:
+            return Withheld(held)
+        return recorded(recorded_id)
+
+    def _unanswered(self, case_id: str) -> list[str]:
+        """The checkpoints that this case answers and the learner has not; a paper one is a recap."""
+        committed = self._lesson.progress.committed
+        return [
+            checkpoint.id
+            for checkpoint in self._checkpoints.values()
+            if isinstance(checkpoint, ChoiceCheckpoint)
+            and checkpoint.case == case_id
+            and committed(Key.of(self.id, checkpoint.id, content(checkpoint))) is None
+        ]
 
     def claims(self) -> Page:
         """What the host's source says and no case here runs, each with what was not executed.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from workbook import draw_mermaid, draw_svg, draw_text
 from workbook.arrows import Scene, scene
 from workbook.played import CallChoice, Played, eventful
+from workbook.withheld import unless_withheld
 
 
 class Diagram:
@@ -46,6 +47,7 @@ class Diagram:
         return {"text/plain": self.text, "text/html": draw_svg.as_html(self._scene)}
 
 
+@unless_withheld
 def sequence(played: Played, call: CallChoice = None) -> Diagram:
     """Who told, asked and answered whom, in ledger order; of one call, if `call` names it (from 1, or its id).
 

@@ -36,6 +36,7 @@ from workbook.played import (
 )
 from workbook.policies import policy_cells, policy_matrix
 from workbook.walk import steps
+from workbook.withheld import unless_withheld
 
 __all__ = [
     "Table",
@@ -56,6 +57,7 @@ SO_FAR, NOT_YET = "so far", "not yet"  # the same, of a case that waits
 TO_CLIENT, FROM_CLIENT = "to client", "from client"
 
 
+@unless_withheld
 def lifecycle(played: Played, call: CallChoice = None) -> Table:
     """What an observer hears of each call: one row per heard event, in order, and a closing row per call.
 
@@ -98,6 +100,7 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
     )
 
 
+@unless_withheld
 def ledger(played: Played) -> Table:
     """Every event of a case, in order: those that are heard and the desk's own remarks.
 
@@ -122,6 +125,7 @@ def ledger(played: Played) -> Table:
     )
 
 
+@unless_withheld
 def expected(played: Played) -> Table:
     """Each field that the case claims, beside what was observed.
 
@@ -135,6 +139,7 @@ def expected(played: Played) -> Table:
     return _comparison("Expected and observed in", "expected", report, report.checks)
 
 
+@unless_withheld
 def predicted(predicts: Mapping[str, Any], played: Played) -> Table:
     """Each predicted field beside the observed one; columns as `expected`, with `predicted` in place of it.
 
@@ -145,6 +150,7 @@ def predicted(predicts: Mapping[str, Any], played: Played) -> Table:
     return _comparison("Predicted and observed in", "predicted", report, compare_prediction(predicts, report))
 
 
+@unless_withheld
 def outcomes(played: Sequence[Played], also: Sequence[str] = ()) -> Table:
     """Several cases side by side, in the order given.
 
@@ -169,6 +175,7 @@ def outcomes(played: Sequence[Played], also: Sequence[str] = ()) -> Table:
     return Table(columns, types, Look(caption=f"Outcomes of {len(reports)} case{many}", header="case"))
 
 
+@unless_withheld
 def frames(played: Played) -> Table:
     """The RPC frames of a case, in both directions.
 

@@ -52,6 +52,7 @@ from workbook.played import (
     makes_calls,
     placed,
 )
+from workbook.withheld import unless_withheld
 
 
 class Part(IntEnum):
@@ -110,6 +111,7 @@ NOT_REACHED: Final = "not reached"
 NOT_YET: Final = "not reached yet"
 
 
+@unless_withheld
 def steps(played: Played, call: int | str = 1) -> Table:
     """The parts of one call in order, each with the events of this ledger that belong to it.
 
