@@ -323,6 +323,17 @@ def test_shutdown_handlers_run_side_by_side_for_two_seconds() -> None:
     ]
 
 
+def test_a_listener_hears_the_end_of_a_session_too() -> None:
+    """W-62: one that only listens is a handler like any other; one that fails is reported."""
+    desk, heard = Desk(), list[Any]()
+    desk.on(SHUTDOWN, PlainHandler(heard.append))
+    desk.on(SHUTDOWN, PlainHandler(heard.append, "the listener failed"), "broken.ts")
+    desk.stage.play(desk.runner.shutdown()).result()
+
+    assert heard == [None, None]
+    assert reported(desk) == [("broken.ts", "session_shutdown", "the listener failed")]
+
+
 def test_after_shutdown_no_call_waits_for_a_preview() -> None:
     """W-63: what the runner held for its session is let go."""
     desk = Desk()
