@@ -234,13 +234,14 @@ def test_rules_are_listed_by_scope_tool_and_pattern_with_the_bare_rule_last():
         assert listed(order) == expected
 
 
-def test_a_rule_at_the_same_address_is_overwritten():
-    """R15: one scope and one key hold one answer."""
+@pytest.mark.parametrize("allow", [True, False])
+def test_a_rule_at_the_same_address_is_overwritten(allow: bool):
+    """R15: one scope and one key hold one answer, the last one, be it the milder."""
     store, context = MemoryRuleStore(), RuleContext("a")
-    store.upsert(context, rule("files", True))
-    store.upsert(context, rule("files", False, reason="changed my mind"))
+    store.upsert(context, rule("files", not allow))
+    store.upsert(context, rule("files", allow, reason="changed my mind"))
 
-    assert store.load(context) == (rule("files", False, reason="changed my mind"),)
+    assert store.load(context) == (rule("files", allow, reason="changed my mind"),)
 
 
 # ------------------------------------------------------------------------------------------------ whose a rule is

@@ -145,6 +145,20 @@ def test_an_unknown_tool_or_a_misshapen_input_never_reaches_the_gate(made: ToolU
     assert len(gate.requests) == 0
 
 
+@pytest.mark.parametrize(
+    ("rewrite", "read"),
+    [({"path": "x"}, "inert"), ({"note": 1}, "The input of strict does not fit: the key 'path' is missing")],
+)
+def test_the_shape_that_counts_is_that_of_the_rewritten_input(rewrite: dict[str, Any], read: str):
+    """O1, O2: a hook can mend an input, or spoil it; the shape is looked at behind the hooks."""
+    spoiled = {"note": 1} if "path" in rewrite else {"path": "x"}
+    world = World(
+        hooks=[lambda use: HookAnswer(rewrite=rewrite)], tools=[GateTool(name="strict", required=("path",))]
+    )
+
+    assert world.play(world.runtime.attach("a"), [use("strict", spoiled)]) == (read,)
+
+
 def test_a_call_whose_preview_fails_is_denied_unasked():
     """O4: what cannot be shown cannot be approved."""
 

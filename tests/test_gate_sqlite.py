@@ -113,6 +113,16 @@ def test_the_file_behaves_as_the_store_in_memory(
             assert outcomes[0] == outcomes[1]
 
 
+@pytest.mark.parametrize("allow", [True, False])
+def test_a_rule_at_the_same_address_is_overwritten_in_the_file(path: Path, allow: bool):
+    """R15: the last answer is the one that is kept, be it the milder."""
+    store = SqliteRuleStore(path)
+    store.upsert(CONTEXT, rule("files", not allow))
+    store.upsert(CONTEXT, rule("files", allow))
+
+    assert store.load(CONTEXT) == (rule("files", allow),)
+
+
 def test_two_openings_of_one_file_see_each_other_at_once(path: Path):
     """13.112, R7: nothing is cached between operations."""
     one, other = SqliteRuleStore(path), SqliteRuleStore(path)
