@@ -299,8 +299,7 @@ def test_text_that_no_file_can_hold_is_refused(path: Path):
     assert len(store.load(CONTEXT)) == 3
 
 
-# -------------------------------------------------------------------------------------------------- kills and
-# crowds
+# ------------------------------------------------------------------------------------------------- kills and crowds
 
 
 def writer(path: Path, first: int, last: int) -> subprocess.Popen[str]:

@@ -29,8 +29,7 @@ ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY
 FOR_SESSION, NO_MORE = ApprovalDecision.ALLOW_FOR_SESSION, ApprovalDecision.DENY_FOR_SESSION
 HALF_AN_HOUR = 30 * 60_000
 
-# ------------------------------------------------------------------------------------------------------ the
-# terminal
+# ----------------------------------------------------------------------------------------------------- the terminal
 
 
 def test_without_a_terminal_nothing_is_printed_and_the_call_is_denied():
@@ -148,8 +147,7 @@ def test_nothing_else_waits_while_the_person_thinks():
     assert task.result().results[0].content == "files done"
 
 
-# -------------------------------------------------------------------------------------------------------- the
-# client
+# ------------------------------------------------------------------------------------------------------- the client
 
 
 class ScriptedClient:
