@@ -38,6 +38,7 @@ from labsim.review.script import (
     Step,
     StorageStep,
     SwitchStep,
+    WaitStep,
 )
 from labsim.review.sessions import Sessions
 from labsim.review.store import MemoryStore
@@ -182,6 +183,8 @@ class ReviewUnderWay:
                 self._add(EntryType.CUSTOM, custom_type=COPY.entry, data=data)
             case StorageStep(full=full):
                 self._store.full = full
+            case WaitStep(ms=ms):
+                self.stage.advance(ms)
             case SettingsStep(mode=mode):
                 self._settings = host.settings = Settings(mode.value, self._settings.policies)
 

@@ -45,6 +45,7 @@ MEANWHILE = {
     "review-navigation-with-a-dialog-open",
     "review-busy-commands-are-refused",
     "review-a-new-dialog-after-revoke",
+    "review-no-dialog-times-out",
 }
 AT_ONCE = [case for case in ON_BOTH if case.id not in MEANWHILE]
 FRAMES = ("frame_sent", "frame_received", "dialog_settled", "client_disconnected")
@@ -212,7 +213,7 @@ REFUSED = [
     (
         {"do": "say", "words": "review"},
         "given.steps[0].do: 'say' is not allowed here. Use one of: branch, call, command, disconnect, entry, go, "
-        "keys, message, reply, restart, settings, storage, switch.",
+        "keys, message, reply, restart, settings, storage, switch, wait.",
     ),
     ({"do": "command"}, "given.steps[0]: the key 'words' is missing. Add \"words\"."),
     ({"words": "review"}, "given.steps[0]"),
@@ -222,6 +223,7 @@ REFUSED = [
         {"do": "switch", "how": "new", "session": "session-1"},
         "given.steps[0]: new and a session do not go together.",
     ),
+    ({"do": "wait", "ms": -1}, "given.steps[0]: -1 is in the past."),
     ({"do": "keys", "chunks": []}, "given.steps[0]: no key is pressed."),
     ({"do": "disconnect"}, "given.steps[0]: only an RPC client can disconnect."),
     (

@@ -102,6 +102,12 @@ class StorageStep(_Step, frozen=True, kw_only=True, tag="storage"):
     full: bool
 
 
+class WaitStep(_Step, frozen=True, kw_only=True, tag="wait"):
+    """Simulated milliseconds pass, whatever is open."""
+
+    ms: int
+
+
 class SettingsStep(_Step, frozen=True, kw_only=True, tag="settings"):
     """The generic gate gets another approval mode."""
 
@@ -121,6 +127,7 @@ Step: TypeAlias = (
     | MessageStep
     | EntryStep
     | StorageStep
+    | WaitStep
     | SettingsStep
 )
 
@@ -143,6 +150,8 @@ def _trouble(step: Step, host_mode: HostMode) -> tuple[str, str] | None:
             return "only an RPC client can disconnect", 'Set "hostMode" to "rpc".'
         case SwitchStep(how=how) if (how == "resume") != (step.session is not UNSET):
             return f"{how} and a session do not go together", 'Use "session" with "how": "resume", and only then.'
+        case WaitStep(ms=ms) if ms < 0:
+            return f"{ms} is in the past", "Use simulated milliseconds, 0 or more."
         case KeysStep(chunks=[]):
             return "no key is pressed", 'Give "chunks" one or more texts; a number is a new width.'
     return None
