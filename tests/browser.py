@@ -221,7 +221,7 @@ def notebook(lab: Lab, chromium: Browser, tmp_path: Path) -> Iterator[OpenNotebo
                 metadata={"kernelspec": KERNEL},  # without it, JupyterLab asks which one to use
             )
             nbformat.write(made, folder / name)
-        else:
+        elif file.parent != folder:
             shutil.copyfile(file, folder / name)
         page = chromium.new_page(viewport={"width": 1280, "height": 1000})
         pages.append(page)
