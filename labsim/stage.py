@@ -210,7 +210,7 @@ class Stage:
     """
 
     def __init__(self, ledger: Ledger | None = None) -> None:
-        self.ledger = ledger or Ledger()
+        self.ledger = Ledger() if ledger is None else ledger
         self.clock: Clock = self.ledger.clock
         self.lock = threading.RLock()
         self.on_question: Callable[[Question], object] | None = None

@@ -28,6 +28,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "handlers": ("extensions",),
     "one call, and what a case scripts of it": ("wrapper", "scripted"),
     "what is built around calls": ("dispatch.*", "review.*", "loop"),
+    "the desk at the end of a pipe": ("rpc.actions", "rpc.server", "rpc.host", "rpc.__main__"),
     "a case's calls": ("scenario_call", "scenario_resolve", "scenario_host", "scenario_gate", "scenario_review"),
     "a case's writes": ("scenario_dispatch",),
     "a case's batches": ("scenario_loop",),
@@ -193,7 +194,11 @@ def test_playing_a_case_loads_nothing_heavy() -> None:
     assert HEAVY & set(python(program).split()) == set()
 
 
-def test_only_the_benchmark_knows_the_time_and_nobody_knows_chance() -> None:
+#: The benchmark, and the two ends of a pipe: what has real time, or a process, around the pure core.
+SHELLS = {"bench", "rpc.host", "rpc.client"}
+
+
+def test_only_the_shells_know_the_time_and_processes_and_nobody_knows_chance() -> None:
     """Design, pure core: time and chance are arguments. What would bring them in is found by its name."""
     for name, path in MODULES.items():
         nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
@@ -201,8 +206,8 @@ def test_only_the_benchmark_knows_the_time_and_nobody_knows_chance() -> None:
         roots |= {(node.module or "").split(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
         asked = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
-        if name != "bench":
-            assert roots & {"time", "subprocess"} == set(), name
+        if name not in SHELLS:
+            assert roots & {"time", "subprocess", "select", "signal", "queue", "pty"} == set(), name
         assert roots & {"random", "secrets", "uuid", "asyncio", "socket", "ssl", "http", "urllib"} == set(), name
         assert asked & {"today", "utcnow"} == set(), name
         assert "datetime" not in roots or "now" not in asked, name

@@ -107,6 +107,11 @@ class RpcUI:
             raise HostError(settled.error)
         return settled.value
 
+    @property
+    def open_dialogs(self) -> tuple[str, ...]:
+        """The ids of the requests that a reply would still settle, oldest first."""
+        return self._broker.open_ids
+
     def tell(self, make: Callable[[str], UIRequest]) -> None:
         """Send a request that nobody answers: a notice, a status, a widget. `make` gets its id (R-22)."""
         self._sent((make(self._broker.fresh_id()),))
