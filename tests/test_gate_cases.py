@@ -121,6 +121,18 @@ def test_playing_the_cases_touches_nothing_outside_the_process():
     assert done.stdout == f"{len(FILE.cases)} []\n"
 
 
+def test_a_tool_presents_something_else_and_fails_as_the_case_says():
+    """O4, O11, O14: what is shown and matched is what the tool presents; its failure is what the model reads."""
+    tools = [{"name": "seal", "level": "External", "presents": {"seal": "red"}, "fails": "the wax is cold"}]
+    rules = [{"scope": "global", "tool": "seal", "pattern": '{"seal":"red"}', "allow": True}]
+    report = run(
+        made(tools=tools, rules=rules, steps=[{"call": "seal", "input": {"colour": 4}}, {"clear": "global"}])
+    )
+
+    assert (report.observed["decidedBy"], report.observed["error"]) == (["rule"], "the wax is cold")
+    assert (report.observed["input"], report.observed["rulesLeft"]) == ({"colour": 4}, [])
+
+
 # ------------------------------------------------------------------------------------------------------------- live
 
 

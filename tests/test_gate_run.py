@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ from labsim.gate.request import (
 from labsim.gate.rules import RuleScope
 from labsim.gate.run import ListSink, Run
 from labsim.gate.store import FailingRuleStore, MemoryRuleStore, StoreOperation
+from labsim.gate.tools import ToolUse
 
 ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY
 FOR_SESSION, NEVER = ApprovalDecision.ALLOW_FOR_SESSION, ApprovalDecision.DENY_FOR_SESSION
@@ -145,6 +147,23 @@ def test_an_approver_sees_ids_description_input_and_level():
             side_effect_level=SideEffectLevel.LOCAL_STATE,
         )
     ]
+
+
+@pytest.mark.parametrize("preview", ["{oops", "", "[" * 100_000])
+def test_an_input_that_does_not_parse_arrives_as_the_text_that_it_is(preview: str):
+    """A8: what an older host put into a preview is not thrown away."""
+    world = World()
+    session = world.runtime.attach("a")
+    approver = Scripted(ALLOW)
+
+    def rounds() -> Iterator[list[ToolUse]]:
+        entry = session.permissions.register("c1", "files")
+        session.permissions.announce(entry, description="d", preview=preview, classification=None)
+        yield [use("look", call_id="c2")]
+
+    world.stage.play(Run(session, approver).play(rounds())).result()
+
+    assert [asked.input for asked in approver.requests] == [preview]
 
 
 def test_edits_are_allowed_and_the_network_denied_without_naming_a_tool():
