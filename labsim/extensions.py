@@ -1,29 +1,41 @@
-"""Extensions and the runner that calls their handlers: order, blocks, replacements, budgets, markers.
+"""The runner of extensions: it calls their handlers in order, and keeps what a session's host keeps.
 
-Above `stage` and `ui`, below `wrapper` (spec/wrapper.md sections 3, 4, 6 and 10). A handler is a plain function
-or an `async def`; it takes the event and a `HandlerContext`. Only active work counts against its budget: while a
-dialog of its own is open, its clock stands still (W-14).
+Above `handlers`, below `wrapper` (spec/wrapper.md sections 3, 4, 6 and 10): blocks, replacements, failures and
+budgets of handlers, the loop's markers, the preview wait, and the session's file fallbacks.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from labsim.errors import AbortError, HostError
 from labsim.events import Event, ExtensionError, HandlerAnswered
+from labsim.handlers import (
+    Budget,
+    EventName,
+    Extension,
+    Handler,
+    HandlerAborted,
+    HandlerContext,
+    HandlerTookTooLong,
+    PlainHandler,
+    Registered,
+    ToolCallInput,
+    ToolResultInput,
+    field_of,
+)
 from labsim.hostvalues import copy_json, text_of, truthy
-from labsim.stage import AbortSignal, Future, Stage, Timer, first_of
+from labsim.stage import AbortSignal, Future, Stage, first_of
 from labsim.ui import UI, InertUI
 
 if TYPE_CHECKING:  # loaded where used: hardly any call has a fallback, and a cold start should not pay for them
-    from labsim.fallback.installation import ExtensionFallbacks, FallbackInstallation
+    from labsim.fallback.installation import FallbackInstallation
     from labsim.fallback.registry import FallbackRegistries
 
 TOOL_CALL_BUDGET_MS: Final = 30_000
@@ -35,176 +47,8 @@ PREVIEW_ABORTED: Final = "Aborted: The operation was aborted."
 CANCELLED: Final = "Tool execution was cancelled while an extension handler was pending"
 
 
-class EventName(StrEnum):
-    """The events that handlers can register for."""
-
-    TOOL_CALL = "tool_call"
-    TOOL_RESULT = "tool_result"
-    APPROVAL_REQUESTED = "tool_approval_requested"
-    APPROVAL_RESOLVED = "tool_approval_resolved"
-    SESSION_BEFORE_SWITCH = "session_before_switch"
-    SESSION_BEFORE_BRANCH = "session_before_branch"
-    SESSION_BEFORE_TREE = "session_before_tree"
-    SESSION_BEFORE_COMPACT = "session_before_compact"
-    SESSION_SWITCH = "session_switch"
-    SESSION_BRANCH = "session_branch"
-    SESSION_TREE = "session_tree"
-    SESSION_SHUTDOWN = "session_shutdown"
-
-
 #: Events whose last truthy answer is kept, and where `cancel: true` ends the round (W-61).
 _VETOABLE: Final = frozenset(name for name in EventName if name.startswith("session_before_"))
-
-
-class ToolCallInput(Struct, kw_only=True):
-    """What `tool_call` handlers see: one object for all of them (W-8), its input not a copy (W-19)."""
-
-    tool_name: str
-    tool_call_id: str
-    input: Any
-
-
-class ToolResultInput(Struct, kw_only=True):
-    """What `tool_result` handlers see; each sees it as the one before left it (W-51)."""
-
-    tool_name: str
-    tool_call_id: str
-    input: Any
-    content: Any
-    details: Any
-    is_error: bool
-
-
-class HandlerReply(Struct, kw_only=True):
-    """What a handler may return; UNSET for what it leaves alone. A mapping with these keys does as well."""
-
-    input: Any = UNSET
-    block: Any = UNSET
-    reason: Any = UNSET
-    content: Any = UNSET
-    details: Any = UNSET
-    is_error: Any = UNSET
-    cancel: Any = UNSET
-
-
-Handler = Callable[[Any, "HandlerContext"], Any]
-_Registered = tuple[str, Handler]
-
-
-class Extension:
-    """A named set of handlers, in registration order for each event, and of file fallbacks where it has any."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.handlers: dict[EventName, list[Handler]] = {}
-        self._runners: list[Runner] = []
-        self._fallbacks: ExtensionFallbacks[HandlerContext] | None = None
-
-    @property
-    def fallbacks(self) -> ExtensionFallbacks[HandlerContext]:
-        """Where the extension registers for denied writes and deletes, best while it loads (F-17, F-18)."""
-        if self._fallbacks is None:
-            from labsim.fallback.installation import ExtensionFallbacks
-
-            self._fallbacks = ExtensionFallbacks(self.path)
-        return self._fallbacks
-
-    def on(self, event: EventName, handler: Handler) -> None:
-        """Register `handler` for `event`, after those already there; also while the extension is loaded."""
-        self.handlers.setdefault(event, []).append(handler)
-        for runner in self._runners:
-            runner.refresh()
-
-    def loaded_by(self, runner: Runner) -> None:
-        self._runners.append(runner)
-
-
-class Budget:
-    """The active time that one handler has left; `pause` and `go_on` nest.
-
-    Its timer is older than any of the handler's own, so a handler that would be ready in the very millisecond its
-    time runs out is too late.
-    """
-
-    __slots__ = ("_left_ms", "_paused", "_since_ms", "_stage", "_timer", "spent")
-
-    def __init__(self, stage: Stage, ms: int) -> None:
-        self._stage = stage
-        self._left_ms = ms
-        self._paused = 0
-        self._since_ms = 0
-        self.spent: Future[None] = Future(stage)
-        self._timer: Timer | None = None
-
-    def start(self) -> None:
-        self._since_ms = self._stage.now_ms
-        self._timer = self._stage.call_at(self._since_ms + self._left_ms, lambda: self.spent.set_result(None))
-
-    def pause(self) -> None:
-        self._paused += 1
-        if self._paused == 1 and self._timer is not None:
-            self._timer.cancel()
-            self._left_ms -= self._stage.now_ms - self._since_ms
-
-    def go_on(self) -> None:
-        self._paused -= 1
-        if self._paused == 0 and self._timer is not None:
-            self.start()
-
-    def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-
-class HandlerContext:
-    """What a handler can do besides answer: wait on simulated time, and put dialogs of its own (W-64).
-
-    `signal` is the handler's own: it is aborted when the call's signal is, and when the handler is given up because
-    its time ran out. A dialog closes with it, and with the signal that the handler passes, whichever comes first.
-    """
-
-    __slots__ = ("_budget", "_runner", "signal")
-
-    def __init__(self, runner: Runner, budget: Budget | None, signal: AbortSignal | None) -> None:
-        self._runner = runner
-        self._budget = budget
-        self.signal = signal
-
-    @property
-    def has_ui(self) -> bool:
-        return self._runner.ui.has_ui
-
-    async def sleep(self, ms: int) -> None:
-        """Work for `ms` simulated milliseconds; this counts against the budget."""
-        await self._runner.stage.sleep(ms)
-
-    async def select(self, title: str, options: Sequence[str], *, signal: AbortSignal | None = None) -> Any:
-        return await self._dialog(lambda tied: self._runner.ui.select(title, options, signal=tied), signal)
-
-    async def confirm(self, title: str, message: str, *, signal: AbortSignal | None = None) -> Any:
-        return await self._dialog(lambda tied: self._runner.ui.confirm(title, message, signal=tied), signal)
-
-    async def input(self, title: str, placeholder: str = "", *, signal: AbortSignal | None = None) -> Any:
-        return await self._dialog(lambda tied: self._runner.ui.input(title, placeholder, signal=tied), signal)
-
-    async def editor(self, title: str, prefill: str = "", *, signal: AbortSignal | None = None) -> Any:
-        return await self._dialog(lambda tied: self._runner.ui.editor(title, prefill, signal=tied), signal)
-
-    async def _dialog(
-        self, opened: Callable[[AbortSignal | None], Awaitable[Any]], passed: AbortSignal | None
-    ) -> Any:
-        tied = AbortSignal(self._runner.stage)
-        ends = [tied.follow(each) for each in (self.signal, passed) if each is not None]
-        if self._budget is not None:
-            self._budget.pause()
-        try:
-            return await opened(tied)
-        finally:
-            for end in ends:
-                end()
-            if self._budget is not None:
-                self._budget.go_on()
 
 
 class Runner:
@@ -236,16 +80,16 @@ class Runner:
         self._registries = registries
         self._installation: FallbackInstallation[HandlerContext] | None = None
         # The four rounds of every call, kept ready: `(extension path, handler)` in calling order.
-        self.on_tool_call: list[_Registered] = []
-        self.on_tool_result: list[_Registered] = []
-        self.on_requested: list[_Registered] = []
-        self.on_resolved: list[_Registered] = []
+        self.on_tool_call: list[Registered] = []
+        self.on_tool_result: list[Registered] = []
+        self.on_requested: list[Registered] = []
+        self.on_resolved: list[Registered] = []
         for extension in extensions:
             self.load(extension)
 
     # -- registrations
 
-    def handlers(self, event: EventName) -> list[_Registered]:
+    def handlers(self, event: EventName) -> list[Registered]:
         """`(extension path, handler)` in calling order: load order, then registration order (W-7)."""
         return [(ext.path, handler) for ext in self.extensions for handler in ext.handlers.get(event, ())]
 
@@ -363,16 +207,16 @@ class Runner:
             if answer is None or not truthy(answer):
                 self._note(handler, path, event, "nothing")
                 continue
-            if truthy(_field(answer, "block")):
+            if truthy(field_of(answer, "block")):
                 self._note(handler, path, event, "blocks")
-                reason = _field(answer, "reason")
+                reason = field_of(answer, "reason")
                 raise HostError(text_of(reason) if truthy(reason) else BLOCKED)
             kept = answer
-            replacement = _field(answer, "input")
+            replacement = field_of(answer, "input")
             self._note(handler, path, event, "no replacement" if replacement is UNSET else "replaces", replacement)
         if signal is not None and signal.aborted and self.on_tool_call:
             raise HostError(CANCELLED)
-        return UNSET if kept is UNSET else _field(kept, "input")
+        return UNSET if kept is UNSET else field_of(kept, "input")
 
     async def _call_blocking(
         self, path: str, handler: Handler, event: ToolCallInput, signal: AbortSignal | None
@@ -404,7 +248,7 @@ class Runner:
             if answer is None or not truthy(answer):
                 continue
             for name in ("content", "details", "is_error"):
-                value = _field(answer, name)
+                value = field_of(answer, name)
                 if value is not UNSET:
                     setattr(event, name, value)
                     changed = True
@@ -417,7 +261,7 @@ class Runner:
         """
         return await self.emit_to(self.handlers(name), name, event)
 
-    async def emit_to(self, round_of: Sequence[_Registered], name: EventName, event: Any) -> Any:
+    async def emit_to(self, round_of: Sequence[Registered], name: EventName, event: Any) -> Any:
         """`emit`, for a round that the caller already holds."""
         kept = None
         for path, handler in round_of:
@@ -427,7 +271,7 @@ class Runner:
             answer = await self._call_skipping(path, handler, event, name)
             if name in _VETOABLE and truthy(answer):
                 kept = answer
-                if _field(answer, "cancel") is True:
+                if field_of(answer, "cancel") is True:
                     break
         return kept
 
@@ -524,36 +368,6 @@ class Runner:
         )
 
 
-class PlainHandler:
-    """A handler that only listens: it takes the event, answers nothing, and waits for nothing.
-
-    The recorders are of this kind, and it lets the runner call them without a budget or a context. `raises` has
-    it fail after it listened, as a badly written listener would.
-    """
-
-    __slots__ = ("_listen", "_raises", "hear")
-
-    def __init__(self, listen: Callable[[Any], None], raises: str | None = None) -> None:
-        self._listen = listen
-        self._raises = raises
-        self.hear = listen if raises is None else self._hear_and_fail  # the usual listener costs no extra call
-
-    def _hear_and_fail(self, event: Any) -> None:
-        self._listen(event)
-        raise HostError(self._raises)
-
-    def __call__(self, event: Any, context: HandlerContext) -> None:
-        self.hear(event)
-
-
-class HandlerTookTooLong(Exception):
-    """A handler used up its budget; what it answers later is nobody's business any more."""
-
-
-class HandlerAborted(Exception):
-    """The call's signal was aborted while a handler was pending."""
-
-
 async def _as_coroutine(awaitable: Awaitable[Any]) -> Any:
     return await awaitable
 
@@ -566,13 +380,3 @@ def _budget(ms: object) -> int:
 
 
 _NO_SCOPE: Final[AbstractContextManager[Any]] = nullcontext()
-_WIRE_NAMES: Final = {"is_error": "isError"}
-
-
-def _field(answer: object, name: str) -> Any:
-    """A field of what a handler returned, or UNSET; anything without fields has none."""
-    if isinstance(answer, HandlerReply):
-        return getattr(answer, name, UNSET)
-    if isinstance(answer, Mapping):
-        return answer.get(_WIRE_NAMES.get(name, name), UNSET)
-    return UNSET

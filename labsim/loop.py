@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 from labsim.approval import Settings, policy_map, resolve
 from labsim.errors import HostError, LabsimError
-from labsim.extensions import Runner, ToolCallInput
+from labsim.extensions import Runner
+from labsim.handlers import ToolCallInput
 from labsim.hostvalues import copy_json, same, trim
 from labsim.loop_events import (
     ArgumentsChecked,

@@ -17,7 +17,7 @@ from labsim.approval import Settings
 from labsim.case import ReviewCase, ReviewGiven
 from labsim.errors import CaseError, HostError, LabsimError
 from labsim.events import Execute, LateReply, QuestionAsked, ToolCallEvent
-from labsim.extensions import EventName, Extension
+from labsim.handlers import EventName, Extension
 from labsim.report import CallReport
 from labsim.review.entries import EntryType
 from labsim.review.events import EntryArrived, NoteRecorded, Notified, SessionReopened

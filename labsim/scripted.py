@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from labsim.case import CallGiven, HandlerSpec, ResultHandlerSpec
 from labsim.errors import HostError, ThrownValue
 from labsim.events import Ledger, ToolCallEvent, ToolResultEvent
-from labsim.extensions import EventName, Extension, HandlerContext, PlainHandler, ToolCallInput, ToolResultInput
+from labsim.handlers import EventName, Extension, HandlerContext, PlainHandler, ToolCallInput, ToolResultInput
 from labsim.hostvalues import copy_json, same, text_of
 from labsim.tool import text_content, visible_text
 from labsim.ui import Answer, Disconnects, Fails, FailsWith, Says

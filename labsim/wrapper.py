@@ -33,7 +33,8 @@ from labsim.events import (
     PromptDecided,
     SafetyAcknowledged,
 )
-from labsim.extensions import EventName, Runner, ToolCallInput, ToolResultInput
+from labsim.extensions import Runner
+from labsim.handlers import EventName, ToolCallInput, ToolResultInput
 from labsim.hostvalues import copy_json, identical, same
 from labsim.safety import pending_checks, safety_text
 from labsim.stage import AbortSignal

@@ -16,7 +16,8 @@ from labsim.dispatch.resolution import Staged
 from labsim.dispatch.write import WriteSession, write_tool
 from labsim.errors import HostError
 from labsim.events import Ledger
-from labsim.extensions import EventName, Extension, Runner
+from labsim.extensions import Runner
+from labsim.handlers import EventName, Extension
 from labsim.play import Performance, run
 from labsim.report import Report
 from labsim.stage import AbortSignal, Question, Stage

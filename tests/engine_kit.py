@@ -10,7 +10,8 @@ from msgspec import UNSET
 from labsim.approval import Settings, json_details
 from labsim.case import CallGiven, Case, parse_case
 from labsim.events import Event, Execute, as_mapping, is_heard
-from labsim.extensions import EventName, Extension, Runner
+from labsim.extensions import Runner
+from labsim.handlers import EventName, Extension
 from labsim.play import run
 from labsim.report import Report
 from labsim.scripted import recorder

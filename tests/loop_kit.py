@@ -20,7 +20,8 @@ from labsim.events import (
     PromptDecided,
     ToolCallEvent,
 )
-from labsim.extensions import EventName, Extension, PlainHandler, Runner
+from labsim.extensions import Runner
+from labsim.handlers import EventName, Extension, PlainHandler
 from labsim.hostvalues import copy_json
 from labsim.inert import InertExecutor
 from labsim.loop import AgentLoop, Invalid, LoopResult, ModelCall, Valid

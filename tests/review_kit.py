@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from labsim.approval import Settings
 from labsim.errors import HostError
 from labsim.events import as_mapping
-from labsim.extensions import EventName, Extension
+from labsim.handlers import EventName, Extension
 from labsim.review.events import GrantEnded, NoteRecorded, Notified
 from labsim.review.host import Host, ui_for
 from labsim.review.sessions import Sessions

@@ -25,7 +25,7 @@ from labsim.dispatch.events import (
     Ending,
 )
 from labsim.errors import AbortError, HostError, StageError
-from labsim.extensions import EventName, Extension, HandlerContext
+from labsim.handlers import EventName, Extension, HandlerContext
 from labsim.stage import AbortSignal
 from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text
 

@@ -11,15 +11,8 @@ from msgspec import UNSET
 
 from labsim.errors import AbortError, HostError, ThrownValue
 from labsim.events import ExtensionError, HandlerAnswered, QuestionAsked
-from labsim.extensions import (
-    CANCELLED,
-    MARKERS_KEPT,
-    Extension,
-    HandlerContext,
-    HandlerReply,
-    Runner,
-    ToolCallInput,
-)
+from labsim.extensions import CANCELLED, MARKERS_KEPT, Runner
+from labsim.handlers import Extension, HandlerContext, HandlerReply, ToolCallInput
 from labsim.stage import AbortSignal, Stage
 from labsim.ui import Fails, ScriptedUI
 

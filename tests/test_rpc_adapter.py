@@ -11,7 +11,8 @@ from msgspec import UNSET
 
 from labsim.errors import HostError
 from labsim.events import QuestionAnswered, RpcSelect
-from labsim.extensions import EventName, Extension, HandlerContext, Runner
+from labsim.extensions import Runner
+from labsim.handlers import EventName, Extension, HandlerContext
 from labsim.play import Performance, start
 from labsim.rpc.adapter import RpcUI
 from labsim.rpc.broker import SettledBy

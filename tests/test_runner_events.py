@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from labsim.errors import HostError, ThrownValue
 from labsim.events import ExtensionError
-from labsim.extensions import EventName, HandlerContext, HandlerReply, PlainHandler, ToolResultInput
+from labsim.handlers import EventName, HandlerContext, HandlerReply, PlainHandler, ToolResultInput
 from labsim.tool import ToolCall, ToolResult, text_content
 
 ALLOWED: dict[str, Any] = {"policies": {"seed_note": "allow"}}

@@ -9,7 +9,6 @@ import pytest
 from engine_kit import Desk, plain
 
 from labsim.errors import HostError
-from labsim.extensions import EventName, Extension, HandlerContext
 from labsim.fallback import (
     FallbackRegistries,
     InertFiles,
@@ -19,6 +18,7 @@ from labsim.fallback import (
     write_file,
 )
 from labsim.fallback.events import HandlerConsulted
+from labsim.handlers import EventName, Extension, HandlerContext
 from labsim.stage import Stage
 from labsim.tool import ToolCall, ToolResult, text_content
 

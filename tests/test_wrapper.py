@@ -11,7 +11,7 @@ from msgspec import UNSET
 from labsim.approval import Settings
 from labsim.errors import HostError, ThrownValue
 from labsim.events import ModeMisspelt, PolicyResolved, SafetyAcknowledged
-from labsim.extensions import EventName
+from labsim.handlers import EventName
 from labsim.stage import AbortSignal
 from labsim.terms import Outcome, Policy, Rule, Tier
 from labsim.tool import ToolCall

@@ -8,7 +8,7 @@ import pytest
 from engine_kit import PUBLISH, Desk, kinds, play
 
 from labsim.events import PromptDecided
-from labsim.extensions import HandlerContext, ToolCallInput
+from labsim.handlers import HandlerContext, ToolCallInput
 from labsim.stage import AbortSignal
 from labsim.wrapper import OuterCall, ScheduledCall
 

@@ -35,7 +35,8 @@ from labsim.events import (
     ToolResultEvent,
     UiSelect,
 )
-from labsim.extensions import CANCELLED, EventName
+from labsim.extensions import CANCELLED
+from labsim.handlers import EventName
 from labsim.lanes import Lane, in_lanes
 from labsim.report import CallReport, Report
 from labsim.show import describe_lines, kind_of

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from labsim.errors import HostError
-from labsim.extensions import EventName, Extension, PlainHandler
+from labsim.handlers import EventName, Extension, PlainHandler
 from labsim.review.display import cut, sanitise
 from labsim.review.events import (
     CommandGiven,

@@ -11,7 +11,8 @@ from typing import Any
 
 from labsim.approval import Settings
 from labsim.case import CallGiven
-from labsim.extensions import Extension, Runner
+from labsim.extensions import Runner
+from labsim.handlers import Extension
 from labsim.hostvalues import copy_json
 from labsim.review.desk import Desk
 from labsim.review.note import PACKAGED_NOTE

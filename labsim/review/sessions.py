@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from labsim.errors import LabsimError
-from labsim.extensions import EventName, Runner
+from labsim.extensions import Runner
+from labsim.handlers import EventName
 from labsim.review.entries import Entry
 from labsim.review.events import MovePrevented, SessionMoved
 from labsim.review.tree import NotSaved, Save, SessionTree, keep_in_memory
