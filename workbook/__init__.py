@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbook.diagrams import sequence
     from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
+    from workbook.side_by_side import comparison
     from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
     from workbook.trust import declared, fidelity, recorded, recordings
     from workbook.walk import steps
@@ -25,6 +26,7 @@ __all__ = [
     "Chapter",
     "bash_rules",
     "batch",
+    "comparison",
     "declared",
     "expected",
     "fidelity",
@@ -51,6 +53,7 @@ _NAMES = {
     "workbook.trust": ("declared", "fidelity", "recorded", "recordings"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
     "workbook.ready": ("setup",),
+    "workbook.side_by_side": ("comparison",),
     "workbook.tables": ("expected", "frames", "ledger", "lifecycle", "outcomes", "predicted"),
     "workbook.walk": ("steps",),
 }

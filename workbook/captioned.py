@@ -57,6 +57,11 @@ class Table(pd.DataFrame):
         """What the table is of, and how the comparison came out where it makes one."""
         return visible(self._look.caption)
 
+    @property
+    def grid(self) -> Grid:
+        """The table as it is shown, for a page that has more than this one."""
+        return self._grid()
+
     def __repr__(self) -> str:
         return as_text(self._grid())
 

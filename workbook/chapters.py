@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -33,6 +33,7 @@ from workbook.checkpoint_file import (
 )
 from workbook.dialogs import LivePlay
 from workbook.errors import WorkbookError
+from workbook.exercise_file import Exercise, parse_exercises
 from workbook.grid import Grid
 from workbook.learner import Learner, progress_of, who
 from workbook.page import Heading, Literal, Page, Paragraph, Table, page
@@ -42,7 +43,11 @@ from workbook.progress import Key, Progress
 from workbook.rows import ledger_grid
 from workbook.withheld import Withheld
 
+if TYPE_CHECKING:
+    from workbook.grading import Graded  # it brings a whole host along, so it is loaded where something is graded
+
 CHECKPOINTS: Final = "checkpoints"
+EXERCISES: Final = "exercises"
 BELIEFS: Final = "beliefs.json"
 _CELLS: Final = Cells()
 
@@ -69,6 +74,17 @@ class UnknownCheckpoint(WorkbookError):
         super().__init__(f"{chapter_id} has no checkpoint {checkpoint_id!r}. {hint}")
 
 
+class UnknownExercise(WorkbookError):
+    """The chapter has no exercise of that id. Attributes: `exercise_id`, `known`."""
+
+    def __init__(self, chapter_id: str, exercise_id: str, known: tuple[str, ...]) -> None:
+        self.exercise_id = exercise_id
+        self.known = known
+        close = get_close_matches(exercise_id, known, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
+        super().__init__(f"{chapter_id} has no exercise {exercise_id!r}. {hint}")
+
+
 class NoClaims(WorkbookError):
     """The chapter makes no claim that it does not run."""
 
@@ -83,13 +99,14 @@ class ChapterFiles(Struct, frozen=True, kw_only=True):
     cases: tuple[Path, ...]
     checkpoints: Path | None  # None: a chapter without any
     beliefs: Path | None
+    exercises: Path | None = None  # None: nothing is to be written in it
 
 
 def chapter_files(folder: Path, chapter_id: str) -> ChapterFiles:
     """A chapter in a folder laid out as `fixtures/`.
 
-    `ID.json` and `ID-more.json` hold cases, `checkpoints/ID.json` checkpoints, `checkpoints/beliefs.json` beliefs.
-    Raises: UnknownChapter.
+    `ID.json` and `ID-more.json` hold cases, `checkpoints/ID.json` checkpoints, `checkpoints/beliefs.json` beliefs,
+    `exercises/ID.json` exercises. Raises: UnknownChapter.
     """
     cases = tuple(
         path for name in (chapter_id, f"{chapter_id}-more") if (path := folder / f"{name}.json").is_file()
@@ -97,11 +114,13 @@ def chapter_files(folder: Path, chapter_id: str) -> ChapterFiles:
     if not cases:
         raise UnknownChapter(chapter_id, chapter_ids(folder))
     checkpoints, beliefs = folder / CHECKPOINTS / f"{chapter_id}.json", folder / CHECKPOINTS / BELIEFS
+    exercises = folder / EXERCISES / f"{chapter_id}.json"
     return ChapterFiles(
         id=chapter_id,
         cases=cases,
         checkpoints=checkpoints if checkpoints.is_file() else None,
         beliefs=beliefs if beliefs.is_file() else None,
+        exercises=exercises if exercises.is_file() else None,
     )
 
 
@@ -136,6 +155,7 @@ class Chapter:
             chapter=files.id, cases=cases, beliefs=_beliefs(files), progress=progress, learner=learner
         )
         self._checkpoints = _checkpoints(files)
+        self._exercises = _exercises(files)
         self._cells = cells
 
     # -- cases
@@ -256,6 +276,27 @@ class Chapter:
         grid = Grid(caption=f"Checkpoints of {self.id}", columns=("checkpoint", "how it stands"), rows=rows)
         return page(Table(grid=grid))
 
+    # -- exercises
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        """The ids of its exercises, in the order in which they are met."""
+        return tuple(self._exercises)
+
+    def exercise(self, exercise_id: str) -> Page:
+        """What is to be written, and how to hand it in. Raises: UnknownExercise."""
+        from workbook.grading import task
+
+        return task(self._exercise(exercise_id))
+
+    def grade(self, exercise_id: str, handed_in: object) -> Graded:
+        """What a learner wrote, tried in the exercise's hidden situations; their code's failures are told, not
+        raised. Raises: UnknownExercise.
+        """
+        from workbook.grading import grade
+
+        return grade(self._exercise(exercise_id), handed_in)
+
     def __repr__(self) -> str:
         return f"<Chapter {self.id}: {len(self.cases)} cases, {len(self.checkpoints)} checkpoints>"
 
@@ -265,6 +306,11 @@ class Chapter:
         if checkpoint_id not in self._checkpoints:
             raise UnknownCheckpoint(self.id, checkpoint_id, self.checkpoints)
         return self._checkpoints[checkpoint_id]
+
+    def _exercise(self, exercise_id: str) -> Exercise:
+        if exercise_id not in self._exercises:
+            raise UnknownExercise(self.id, exercise_id, self.exercises)
+        return self._exercises[exercise_id]
 
     def _read_cases(self, path: Path, known: Mapping[str, Case]) -> dict[str, Case]:
         data = path.read_bytes()
@@ -305,6 +351,12 @@ def _checkpoints(files: ChapterFiles) -> dict[str, Checkpoint]:
             f"{files.checkpoints.name}: chapter", f"{file.chapter!r} is another chapter", f"Use {files.id!r}."
         )
     return {checkpoint.id: checkpoint for checkpoint in file.checkpoints}
+
+
+def _exercises(files: ChapterFiles) -> dict[str, Exercise]:
+    if files.exercises is None:
+        return {}
+    return parse_exercises(files.exercises.read_bytes(), files.exercises.name, files.id)
 
 
 def _beliefs(files: ChapterFiles) -> dict[str, Belief]:

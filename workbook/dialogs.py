@@ -123,6 +123,13 @@ class LivePlay:
         """Close the oldest open dialog without an answer. Raises: NothingOpen."""
         return self.reply(UNSET)
 
+    def advance(self, ms: int) -> LivePlay:
+        """Let so many simulated milliseconds pass; whatever falls due on the way happens at its own time."""
+        with self._performance.stage.lock:
+            self._performance.advance(ms)
+            self._publish()
+        return self
+
     def supersede(self) -> None:
         """Give the play up if it still waits: its cell was run again, and nobody sees its dialogs any more."""
         with self._performance.stage.lock:
