@@ -102,6 +102,23 @@ def test_a_copy_shows_nothing_yet_and_keeps_all_that_is_the_lesson(source: Path,
     assert "the reveal" not in (tmp_path / "mine" / "01-boundary-desk.ipynb").read_text()
 
 
+def test_a_copy_has_none_of_what_the_scripted_learner_wrote():
+    """A cell with a skeleton begins with that, a cell of the worked edition alone is gone, and neither says so."""
+    notebook = v4.new_notebook(
+        cells=[
+            v4.new_code_cell("rule = 'the solution'", id="c1", metadata={"cedar": {"skeleton": "rule = ..."}}),
+            v4.new_markdown_cell("Why the first try failed.", id="c2", metadata={"cedar": {"edition": "worked"}}),
+            v4.new_code_cell("rule", id="c3", metadata={"tags": ["keep"]}),
+        ]
+    )
+
+    assert [(cell.id, cell.source, dict(cell.metadata)) for cell in clean(notebook).cells] == [
+        ("c1", "rule = ...", {}),
+        ("c3", "rule", {"tags": ["keep"]}),
+    ]
+    assert len(notebook.cells) == 3
+
+
 def test_cleaning_leaves_the_given_notebook_alone():
     """Cleaning returns a new notebook; the worked edition in memory keeps its outputs."""
     notebook = worked("1 + 1")

@@ -2,6 +2,10 @@
 
 Above `library` (where the worked editions are); below the command line. A worked edition shows what the scripted
 learner saw; a copy shows nothing yet. One rule decides which files are the learner's: whatever is already there.
+
+Where something is to be written, a worked edition holds what the scripted learner wrote. Such a cell says in its
+metadata what a copy has in its place: `"cedar": {"skeleton": "…"}`, the text to begin with, or
+`"cedar": {"edition": "worked"}`, nothing at all.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 ASSETS = "assets"
+MARKS = "cedar"  # the part of a cell's metadata that is ours
+WORKED = "worked"
 
 # What a front end or a runner leaves behind; none of it is part of a lesson.
 _TRANSIENT_NOTEBOOK_METADATA = ("widgets", "signature", "toc-autonumbering")
@@ -120,22 +126,30 @@ def _cannot_start(folder: Path, target: Path, error: OSError) -> CannotStart:
 def clean(notebook: NotebookNode) -> NotebookNode:
     """The notebook as nobody has run it yet: a new one; the given one is unchanged.
 
-    Outputs, execution counts, saved widget state and what front ends note down are gone. Text, ids, tags and
-    attachments stay.
+    Outputs, execution counts, saved widget state and what front ends note down are gone, and so is what the
+    scripted learner wrote. Text, ids, tags and attachments stay.
     """
     import nbformat
 
     cleaned: NotebookNode = nbformat.from_dict(notebook)  # type: ignore[no-untyped-call]
     _drop(cleaned.metadata, _TRANSIENT_NOTEBOOK_METADATA)
     _drop(cleaned.metadata.get("language_info", {}), ("version",))  # of the Python that ran it
+    cleaned.cells = [cell for cell in cleaned.cells if _marks(cell).get("edition") != WORKED]
     for cell in cleaned.cells:
-        _drop(cell.metadata, _TRANSIENT_CELL_METADATA)
+        cell.source = _marks(cell).get("skeleton", cell.source)
+        _drop(cell.metadata, (MARKS, *_TRANSIENT_CELL_METADATA))
         if "jupyter" in cell.metadata:
             _drop(cell.metadata.jupyter, ("outputs_hidden",))
         if cell.cell_type == "code":
             cell.outputs = []
             cell.execution_count = None
     return cleaned
+
+
+def _marks(cell: NotebookNode) -> dict[str, str]:
+    """What a cell says about its place in a copy."""
+    marks: dict[str, str] = cell.metadata.get(MARKS, {})
+    return marks
 
 
 def _drop(metadata: dict[str, Any], names: tuple[str, ...]) -> None:
