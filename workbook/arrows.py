@@ -21,6 +21,7 @@ from labsim.case import (
     GateCase,
     LoopCase,
     ResolveCase,
+    ReviewCase,
     RpcCase,
     WrapperCase,
 )
@@ -29,7 +30,7 @@ from labsim.hostvalues import stringify
 from labsim.report import Report
 from labsim.rpc import ledger as rpc
 from labsim.show import describe, kind_of, one_line
-from workbook import gate_arrows
+from workbook import gate_arrows, review_arrows
 from workbook.played import CallChoice, PlacedEvent, calls_of, captioned, makes_calls, placed
 from workbook.strokes import Drawn, note
 from workbook.strokes import Lane as Lane  # the drawing modules look for both here
@@ -117,6 +118,7 @@ class _Reader:
         given = report.case.given
         self._over_rpc = isinstance(given, CallGiven) and given.ui == "rpc"
         self._asks = Lane.APPROVER if isinstance(report.case, GateCase) else None  # whoever else opens dialogs
+        self._reviews = isinstance(report.case, ReviewCase)  # its calls overlap, so each event speaks for itself
         self._at_ms = 0
         self._in_handlers = False  # between tool_call and the gate's decision it is a handler that asks
 
@@ -126,7 +128,7 @@ class _Reader:
         moment = f" at {at_ms} ms" if at_ms != self._at_ms else ""
         self._at_ms = at_ms
         source, target, stroke, says = (
-            self._of_gate(event)
+            (review_arrows.drawn(event) if self._reviews else self._of_gate(event))
             or self._of_rpc(event)
             or self._of_files(event)
             or gate_arrows.drawn(event)
@@ -272,7 +274,12 @@ _ANSWERS: Final = {
     "no replacement": "returns no input",
 }
 #: The lane that speaks for the host while no gate is at work; the wrapper, where none is named here.
-_REST: Final[dict[type, Lane]] = {RpcCase: Lane.BROKER, FallbackCase: Lane.TOOL, LoopCase: Lane.CALLER}
+_REST: Final[dict[type, Lane]] = {
+    RpcCase: Lane.BROKER,
+    FallbackCase: Lane.TOOL,
+    LoopCase: Lane.CALLER,
+    ReviewCase: Lane.TOOL,
+}
 _LONGEST_LABEL: Final = 16
 
 
@@ -312,6 +319,8 @@ def _lanes(report: Report) -> tuple[tuple[Lane, str], ...]:
             return ((Lane.WRAPPER, "resolution"),)
         case GateCase():
             return gate_arrows.lanes(case.given)
+        case ReviewCase():
+            return review_arrows.lanes(case.given)
     return ((Lane.WRAPPER, "host"),)
 
 

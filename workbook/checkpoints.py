@@ -88,6 +88,15 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "asked": ("approver_asked",),
     "rulesLeft": ("rule_remembered", "rule_revoked", "scope_cleared"),
     "runEnded": ("run_ended",),
+    "entries": ("note_recorded",),
+    "status": ("note_recorded",),
+    "revision": ("note_recorded",),
+    "text": ("note_recorded",),
+    "authorized": ("grant_given", "grant_ended"),
+    "dialogs": ("question_asked",),
+    "notices": ("notified",),
+    "lateReplies": ("late_reply",),
+    "frames": ("frame_sent",),
 }
 
 

@@ -36,6 +36,7 @@ _EVENT_MODULES: Final = (
     "labsim.fallback.events",
     "labsim.gate.events",
     "labsim.loop_events",
+    "labsim.review.events",
     "labsim.rpc.ledger",
 )
 # A claim about part of a text is compared with the whole text, which has a name of its own.
