@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from workbook.diagrams import sequence
     from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
+    from workbook.review_diagrams import branches, grants, phases
+    from workbook.review_tables import entries, mode_matrix
+    from workbook.settled import decisions
     from workbook.side_by_side import comparison
     from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
     from workbook.trust import declared, fidelity, recorded, recordings
@@ -26,15 +29,21 @@ __all__ = [
     "Chapter",
     "bash_rules",
     "batch",
+    "branches",
     "comparison",
+    "decisions",
     "declared",
+    "entries",
     "expected",
     "fidelity",
     "frames",
+    "grants",
     "ledger",
     "lifecycle",
+    "mode_matrix",
     "open",
     "outcomes",
+    "phases",
     "policy_cells",
     "policy_matrix",
     "predicted",
@@ -53,6 +62,9 @@ _NAMES = {
     "workbook.trust": ("declared", "fidelity", "recorded", "recordings"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
     "workbook.ready": ("setup",),
+    "workbook.review_diagrams": ("branches", "grants", "phases"),
+    "workbook.review_tables": ("entries", "mode_matrix"),
+    "workbook.settled": ("decisions",),
     "workbook.side_by_side": ("comparison",),
     "workbook.tables": ("expected", "frames", "ledger", "lifecycle", "outcomes", "predicted"),
     "workbook.walk": ("steps",),
