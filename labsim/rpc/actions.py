@@ -346,7 +346,7 @@ class Actions:
             "leafId": sessions.current.leaf_id,
             "entries": len(sessions.current.entries),
             "openDialogs": list(self._ui.open_dialogs),
-            "underWay": [running.id for running in self._running if running is not asking],
+            "underWay": [_name(running.id) for running in self._running if running is not asking],
             "events": self._ledger.total,
         }
 
@@ -368,6 +368,10 @@ class Actions:
 
 def _entry(name: str) -> str | None:
     return None if name == _ROOT else name
+
+
+def _name(command_id: Any) -> Any:
+    return None if command_id is UNSET else command_id
 
 
 def _factory(*_: object) -> object:

@@ -127,6 +127,7 @@ class Server:
         if not beside:
             self._in_turn = running
         task = self._stage.spawn(self._answer(frame, command, running))
+        task.when_done(task.result)  # a response that cannot be written is nobody's outcome: it is raised here
         if not task.done:
             self._tasks[running] = task
 
