@@ -72,6 +72,7 @@ def test_help_names_every_command_and_where_to_begin():
 
     assert "Start with: workbook lab" in told
     assert re.findall(r"^  (\w+) ", told.partition("Commands:")[2], re.MULTILINE) == [
+        "bake",
         "cases",
         "check",
         "evidence",
@@ -348,3 +349,33 @@ def test_evidence_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: [Errno 2] No such file or directory")
     assert done.stderr.count("\n") == 1
+
+
+def test_baking_writes_what_the_scripted_learner_sees_and_then_finds_it_as_it_was(tmp_path: Path):
+    """An author bakes after a change; a second time there is nothing to write."""
+    path = tmp_path / "lesson.ipynb"
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")])
+    made.cells[0].id = "sum"
+    nbformat.write(made, path)
+
+    assert workbook("bake", str(path)).output == "lesson.ipynb: written anew\n"
+    baked = path.read_bytes()
+    assert workbook("bake", str(path)).output == "lesson.ipynb: as it was\n"
+
+    assert path.read_bytes() == baked
+    cell = nbformat.read(path, as_version=4).cells[0]
+    assert (cell.execution_count, cell.outputs[0].data["text/plain"]) == (1, "2")
+
+
+def test_a_notebook_that_fails_is_not_baked(tmp_path: Path):
+    """The file stays as it was, and the author is told which notebook and why."""
+    path = tmp_path / "lesson.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")]), path)
+    before = path.read_bytes()
+
+    done = workbook("bake", str(path))
+
+    assert done.exit_code == 1
+    assert "lesson.ipynb: not played to its end." in done.output
+    assert "ZeroDivisionError" in done.output
+    assert path.read_bytes() == before
