@@ -14,8 +14,11 @@ from labsim.errors import HostError
 from labsim.events import QuestionAsked
 from labsim.review.entries import EntryType
 from labsim.review.events import DialogOver, Discarded, MessagePosted, StatusShown, StepTaken, WidgetShown
-from labsim.review.states import NoSuchStep, Phase
+from labsim.review.machine import Machine
+from labsim.review.sessions import Sessions
+from labsim.review.states import Action, NoSuchStep, Phase
 from labsim.review.surface import CustomMessage, Mode
+from labsim.review.tree import SessionTree
 from labsim.stage import AbortSignal, Stage
 from labsim.terms import DialogKind
 from labsim.ui import QuestionUI
@@ -174,6 +177,22 @@ def test_anything_but_yes_permits_nothing(answer: object):
     bench = Bench()
     bench.say("delegate")
     bench.reply(answer)
+
+    assert bench.stand == FRESH
+    assert bench.notices == [("info", "No permission given.")]
+
+
+@pytest.mark.parametrize("answer", ["true", 1, "Yes", [True], {"confirmed": True}])
+def test_only_exactly_true_is_a_yes_whatever_an_adapter_hands_on(answer: object):
+    """S8, R-32: the real adapter delivers `confirmed` as it came, so the desk itself must be strict."""
+
+    class HandsOn(QuestionUI):
+        async def confirm(self, title: str, message: str, *, signal: AbortSignal | None = None) -> Any:
+            return answer
+
+    stage = Stage()
+    bench = Bench(ui=HandsOn(stage), stage=stage)
+    bench.say("delegate")
 
     assert bench.stand == FRESH
     assert bench.notices == [("info", "No permission given.")]
@@ -467,6 +486,61 @@ def test_a_session_that_changed_unannounced_discards_the_outcome():
     bench.reply(True)
 
     assert bench.stand == FRESH
+
+
+def test_a_grant_is_no_permission_in_another_session():
+    """Section 1: the same note at the same revision, and no event that would have ended the grant."""
+    bench = Bench()
+    bench.move("new")
+    bench.move("resume", "session-1")
+    bench.grant()
+    bench.sessions.current = bench.sessions.trees["session-2"]
+
+    assert bench.host.desk.grant is not None
+    assert bench.stand == FRESH
+    assert bench.no_act("accept", 0) == NO_GRANT
+    assert bench.of(WidgetShown)[-1].lines[1] == "Permission: one change at revision 0"  # of where it was given
+    assert bench.host.desk.shown().widget[1] == "Permission: none"
+
+
+def test_each_part_of_what_a_dialog_was_opened_on_counts():
+    """V-19: epoch, session, revision, and the entry on the branch; each of them alone is enough to discard."""
+    stage = Stage()
+    sessions = Sessions(stage)
+    machine = Machine(stage, sessions, NOTE.encode())
+    dialog = machine.open(Action.OPEN_REVIEW)
+    assert machine.untouched(dialog)
+
+    machine.take(Action.REVOKE)
+    assert not machine.untouched(dialog)
+    dialog = machine.open(Action.OPEN_REVIEW)
+    machine.record(Action.ESCAPE, machine.note)
+    assert not machine.untouched(dialog)
+    dialog = machine.open(Action.OPEN_REVIEW)
+    here, sessions.current = sessions.current, SessionTree("session-9", sessions.current.entries)
+    assert not machine.untouched(dialog)
+    sessions.current = here
+    assert machine.untouched(dialog)
+    here.move_to(None)
+    assert not machine.untouched(dialog)
+    here.append(
+        EntryType.CUSTOM,
+        at_ms=0,
+        custom_type="workbook-review-desk-state",
+        data={"version": 1, "text": NOTE, "status": "cancelled", "revision": 1},
+    )
+    assert not machine.untouched(dialog)  # the same revision, by another entry
+
+
+def test_a_text_is_recorded_only_by_the_steps_that_take_one():
+    """S2, S10, V-16: whoever passes one along with another step changes nothing by it."""
+    stage = Stage()
+    machine = Machine(stage, Sessions(stage), NOTE.encode())
+    machine.open(Action.OPEN_REVIEW)
+    machine.take(Action.SUBMIT_TEXT)
+
+    assert machine.record(Action.REJECT, machine.note, "Typed.").text == NOTE
+    assert machine.note.text == NOTE
 
 
 @pytest.mark.parametrize("dialog", OPENED)
