@@ -240,6 +240,60 @@ def test_waiting_for_something_foreign_is_an_error_that_names_the_remedy() -> No
         stage.play(foreign()).result()
 
 
+def test_a_script_goes_on_once_all_else_has_had_its_turn() -> None:
+    """`rest`: what the last step set off has taken effect, and new questions are told of only afterwards."""
+    diary = Diary()
+    diary.stage.on_question = lambda question: diary.note(f"told of {question.id}")
+
+    async def script() -> None:
+        diary.stage.spawn(diary.asker("a"))
+        await diary.stage.rest()
+        diary.note("at rest")
+        diary.stage.reply("q-1", "Approve")
+        await diary.stage.rest()
+        diary.note("at rest again")
+
+    diary.stage.play(script())
+
+    assert diary.entries == [(0, "at rest"), (0, "a: Approve"), (0, "at rest again")]
+
+
+def test_what_is_due_next_is_the_next_that_is_still_wanted() -> None:
+    """`next_due_ms`: a shell that lets real time pass must not wait for a timer that was taken back."""
+    stage = Stage()
+    assert stage.next_due_ms is None
+    taken_back = stage.call_at(10, lambda: None)
+    stage.call_at(30, lambda: None)
+    assert stage.next_due_ms == 10
+
+    taken_back.cancel()
+    assert stage.next_due_ms == 30
+    stage.advance(30)
+    assert stage.next_due_ms is None
+
+
+def test_any_number_of_coroutines_may_come_and_go() -> None:
+    """What is done is let go of; what still waits is closed with the stage, however old it is."""
+    diary = Diary()
+    closed: list[int] = []
+
+    async def stay(number: int) -> None:
+        try:
+            await diary.stage.sleep(10_000)
+        finally:
+            closed.append(number)
+
+    for number in range(300):
+        diary.stage.spawn(diary.sleeper("short", 1))
+        if number % 100 == 0:
+            diary.stage.spawn(stay(number))
+        diary.stage.advance(1)
+    diary.stage.close()
+
+    assert len(diary.entries) == 300
+    assert closed == [0, 100, 200]
+
+
 def test_context_variables_of_one_coroutine_stay_out_of_another() -> None:
     """F-40: two calls that take turns do not see each other's scope."""
     stage = Stage()
@@ -290,6 +344,19 @@ def test_replies_come_in_any_order() -> None:
     assert diary.stage.reply("q-2", "Deny")
     assert diary.stage.reply("q-1", "Approve")
     assert diary.entries == [(0, "second: Deny"), (0, "first: Approve")]
+
+
+def test_whoever_waits_beside_the_asker_sees_the_same_answer() -> None:
+    """`answer_to`: for a question that is open; there is nothing to wait for once it is not."""
+    diary = Diary()
+    diary.stage.spawn(diary.asker("a"))
+    waiting = diary.stage.answer_to("q-1")
+    assert waiting is not None
+    diary.stage.reply("q-1", "Deny")
+
+    assert waiting.result() == "Deny"
+    assert diary.stage.answer_to("q-1") is None
+    assert diary.stage.answer_to("q-2") is None
 
 
 def test_a_late_reply_is_noted_and_changes_nothing() -> None:
