@@ -81,7 +81,7 @@ def test_forged_lines_cannot_authorise(tmp_path: Path):
 
 @pytest.mark.parametrize("kept", range(1, 40))
 def test_a_line_cut_short_anywhere_is_left_out_with_a_message(tmp_path: Path, kept: int):
-    """Issue 4: a torn last line is recovered; what came before counts, the next entry begins a line of its own."""
+    """A torn last line is recovered; what came before counts, the next entry begins a line of its own."""
     files = SessionFiles(tmp_path)
     files.save("session-1", entry("one"))
     path = files.path("session-1")
@@ -99,7 +99,7 @@ def test_a_line_cut_short_anywhere_is_left_out_with_a_message(tmp_path: Path, ke
 
 
 def test_a_whole_line_that_lacks_only_its_end_is_kept(tmp_path: Path):
-    """Issue 4: everything of the entry is there, so it counts; the next one is not glued to it."""
+    """Everything of the entry is there, so it counts; the next one is not glued to it."""
     files = SessionFiles(tmp_path)
     files.path("session-1").write_bytes(to_line(entry("one")).rstrip(b"\n"))
     read = files.read("session-1")
@@ -110,7 +110,7 @@ def test_a_whole_line_that_lacks_only_its_end_is_kept(tmp_path: Path):
 
 
 def test_the_desk_goes_on_after_a_torn_line(tmp_path: Path):
-    """V-10, issue 4: the note is that of the last whole entry."""
+    """V-10: the note is that of the last whole entry."""
     desk = OnDisk(tmp_path)
     desk.review(EDITED, "Accept locally")
     desk.review("Torn.", "Accept locally")
