@@ -248,6 +248,9 @@ _RULES_OF_EVENT: Final[dict[str, tuple[str, ...]]] = {
     "extension_error": ("W-12", "W-13", "W-34", "W-60"),
 }
 _RULES_OF_FIELD: Final[dict[str, tuple[str, ...]]] = {
+    "outcome": ("W-5", "W-38", "W-40", "W-53", "D-23 to D-29", "F-16"),
+    "successfulCalls": ("W-42", "W-53", "W-78"),
+    "rpcRequests": ("R-16", "R-41"),
     "error": ("A-30", "A-32", "W-11", "W-38", "W-41"),
     "errorName": ("W-29", "W-33", "W-48"),
     "promptTexts": ("A-35", "A-36", "A-37", "A-38", "W-43"),
