@@ -183,7 +183,9 @@ class Client:
         """The dialogs that wait for an answer, oldest first; not those whose time is over (R-51)."""
         with self._changed:
             now = time.monotonic()
-            return tuple(one for one in self._open.values() if self._due.get(one.id, now) >= now)
+            for dialog_id in [dialog_id for dialog_id, due in self._due.items() if due <= now]:
+                self._close_dialog(dialog_id)
+            return tuple(self._open.values())
 
     def next_dialog(self, timeout_s: float | None = None) -> DialogRequest:
         """The next dialog in the order they were asked; each is handed out once. It may be over already.
