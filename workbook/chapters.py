@@ -8,7 +8,7 @@ nothing else in the workbook has to know where a chapter came from.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -224,16 +224,19 @@ class Chapter:
             return Withheld(held)
         return recorded(recorded_id)
 
-    def _unanswered(self, case_id: str) -> list[str]:
-        """The checkpoints that this case answers and the learner has not; a paper one is a recap."""
-        committed = self._lesson.progress.committed
-        return [
+    def unanswered(self, case_ids: Iterable[str]) -> tuple[str, ...]:
+        """The checkpoints about any of these cases, paper ones included, that the learner has not committed."""
+        asked, committed = frozenset(case_ids), self._lesson.progress.committed
+        return tuple(
             checkpoint.id
             for checkpoint in self._checkpoints.values()
-            if isinstance(checkpoint, ChoiceCheckpoint)
-            and checkpoint.case == case_id
-            and committed(Key.of(self.id, checkpoint.id, content(checkpoint))) is None
-        ]
+            if checkpoint.case in asked and committed(Key.of(self.id, checkpoint.id, content(checkpoint))) is None
+        )
+
+    def _unanswered(self, case_id: str) -> list[str]:
+        """The checkpoints that this case answers and the learner has not; a paper one is a recap."""
+        found = self.unanswered((case_id,))
+        return [name for name in found if isinstance(self._checkpoints[name], ChoiceCheckpoint)]
 
     def claims(self) -> Page:
         """What the host's source says and no case here runs, each with what was not executed.

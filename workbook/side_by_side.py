@@ -1,8 +1,9 @@
 """What does a yes authorise, here and there? One table whose every cell is a run, and opens the ledger behind it.
 
-Above `tables` and `labsim.play`; used by the Gate Desk's notebook. A cell says what became of the last call of its
+Above `tables` and `chapters`; used by the Gate Desk's notebook. A cell says what became of the last call of its
 case: whether a person was asked about it, and otherwise whether it ran. Nothing is written down but which case is
-played for which cell; a case that is not there is said to be not played.
+played for which cell; a case that is not there is said to be not played. While a checkpoint about one of the cases
+is not answered, the table is withheld.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from labsim.play import run
 from labsim.report import Report
 from labsim.terms import Outcome
 from workbook.captioned import TEXT, Look, Table
+from workbook.chapters import open_chapter
 from workbook.errors import WorkbookError
 from workbook.page import Page, Paragraph, page
 from workbook.page import Table as Shown
 from workbook.tables import ledger
+from workbook.withheld import Withheld
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -158,15 +161,17 @@ class CellNotPlayed(WorkbookError):
 
 
 def comparison() -> Comparison:
-    """Six kinds of yes and no in ten situations, each played now."""
-    return Comparison(_built_in())
+    """Six kinds of yes and no in ten situations, each played now; withheld before the Gate Desk's predictions."""
+    unanswered = open_chapter("gate-desk").unanswered(_all_ids())
+    return Comparison(_built_in(), Withheld(unanswered) if unanswered else None)
 
 
 class Comparison:
     """The comparison, played. As the value of a cell it shows itself; `table` is the same as a DataFrame."""
 
-    def __init__(self, cases: Mapping[str, Case]) -> None:
-        """Plays the case of every cell that is among `cases`."""
+    def __init__(self, cases: Mapping[str, Case], withheld: Withheld | None = None) -> None:
+        """Plays the case of every cell that is among `cases`. What is `withheld` is shown in its place."""
+        self._withheld = withheld
         self._reports = {case_id: run(cases[case_id]) for case_id in _all_ids() if case_id in cases}
 
     @property
@@ -194,9 +199,9 @@ class Comparison:
             raise CellNotPlayed(f"{row}, {column}: the case {case_id} did not come with this workbook.")
         return self._reports[case_id]
 
-    def ledger(self, row: str, column: str) -> Table:
+    def ledger(self, row: str, column: str) -> Table | Withheld:
         """The ledger behind a cell, which is about its last call. Raises: NoSuchCell; CellNotPlayed."""
-        return ledger(self.report(row, column))
+        return self._withheld or ledger(self.report(row, column))
 
     def _cell(self, then: Then, yes: Yes) -> str:
         report = self._reports.get(_case_of(then, yes))
@@ -204,6 +209,8 @@ class Comparison:
 
     def page(self) -> Page:
         """The table, and how to read and open it."""
+        if self._withheld is not None:
+            return self._withheld.page()
         return page(
             Shown(grid=self.table.grid),
             Paragraph(
