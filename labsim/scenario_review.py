@@ -83,7 +83,7 @@ class ReviewUnderWay:
         for number, step in enumerate(self.case.given.steps):
             await self.stage.rest()
             try:
-                await self._take(step)
+                await self.take(step)
             except CaseError as error:
                 raise CaseError(self._place(number), error.found, error.remedy) from None
             except (LabsimError, NotSaved) as error:
@@ -94,6 +94,11 @@ class ReviewUnderWay:
             if task.done:
                 task.result()  # a refused call is in the report; what is raised here is the engine's own fault
         self.finished = True
+
+    @property
+    def host(self) -> Host:
+        """The process that runs now; a restart makes another."""
+        return self._host
 
     @property
     def calls(self) -> tuple[CallReport, ...]:
@@ -154,7 +159,8 @@ class ReviewUnderWay:
 
     # -- the steps
 
-    async def _take(self, step: Step) -> None:
+    async def take(self, step: Step) -> None:
+        """One step. Raises: CaseError, LabsimError or NotSaved, for one that cannot be taken now."""
         host = self._host
         match step:
             case CommandStep(words=words):

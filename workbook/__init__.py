@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbook.batches import batch
+    from workbook.bench import hands_on, overlay
     from workbook.chapters import Chapter
     from workbook.chapters import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
     from workbook.commands import bash_rules
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
     from workbook.review_diagrams import branches, grants, phases
-    from workbook.review_tables import entries, mode_matrix
+    from workbook.review_tables import entries, mode_matrix, notes
     from workbook.settled import decisions
     from workbook.side_by_side import comparison
     from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
@@ -38,11 +39,14 @@ __all__ = [
     "fidelity",
     "frames",
     "grants",
+    "hands_on",
     "ledger",
     "lifecycle",
     "mode_matrix",
+    "notes",
     "open",
     "outcomes",
+    "overlay",
     "phases",
     "policy_cells",
     "policy_matrix",
@@ -60,10 +64,11 @@ _NAMES = {
     "workbook.commands": ("bash_rules",),
     "workbook.diagrams": ("sequence",),
     "workbook.trust": ("declared", "fidelity", "recorded", "recordings"),
+    "workbook.bench": ("hands_on", "overlay"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
     "workbook.ready": ("setup",),
     "workbook.review_diagrams": ("branches", "grants", "phases"),
-    "workbook.review_tables": ("entries", "mode_matrix"),
+    "workbook.review_tables": ("entries", "mode_matrix", "notes"),
     "workbook.settled": ("decisions",),
     "workbook.side_by_side": ("comparison",),
     "workbook.tables": ("expected", "frames", "ledger", "lifecycle", "outcomes", "predicted"),

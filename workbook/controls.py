@@ -1,4 +1,4 @@
-"""The controls that a browser shows: two anywidgets, one for dialogs and one for checkpoints.
+"""The controls that a browser shows: anywidgets for dialogs, for checkpoints, and for a desk to try things at.
 
 Above `grid`, for the look of its tables; `dialogs` and `prediction` own them. A control is a few traits and a
 front-end file and holds no rule: it shows what it is told, and hands what a button sent to whoever made it. Plain
@@ -27,7 +27,7 @@ def front_end(*names: str) -> str:
 
 
 class _Control(anywidget.AnyWidget):
-    """What both controls do. `receive` gets each message of the front end, perhaps on another thread."""
+    """What all controls do. `receive` gets each message of the front end, perhaps on another thread."""
 
     _css = front_end("controls.css") + STYLE.removeprefix("<style>").removesuffix("</style>")
 
@@ -55,11 +55,24 @@ class DialogControl(_Control):
     `ledger`: a `workbook.grid.Grid` as plain values. Sends `reply` and `dismiss`.
     """
 
-    _esm = front_end("blocks.js", "dialogs.js")
+    _esm = front_end("blocks.js", "dialog.js", "dialogs.js")
 
     title = traitlets.Unicode().tag(sync=True)
     dialogs = traitlets.List(traitlets.Dict()).tag(sync=True)
     ledger = traitlets.Dict().tag(sync=True)
+
+
+class DeskControl(DialogControl):
+    """A Review Desk under a learner's hands: its buttons, its dialogs, its panel, and the ledger under them.
+
+    `buttons`: mappings of `id` and `text`. A dialog has `late` as well: an answer can still be sent, and comes too
+    late. `panel`: `label`, `rows`, `open`; empty where none is on screen. Sends `press`, `key` and `resize` too.
+    """
+
+    _esm = front_end("blocks.js", "dialog.js", "panel.js", "desk.js")
+
+    buttons = traitlets.List(traitlets.Dict()).tag(sync=True)
+    panel = traitlets.Dict().tag(sync=True)
 
 
 class CheckpointControl(_Control):

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN: Final = 200  # of the newest events; a browser gets slow long before a ledger does
 YES, NO = "Yes", "No"
+CLOSED_BY_HOST: Final = "closed by the host"
 
 
 class Reply(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="reply"):
@@ -58,7 +59,7 @@ Message: TypeAlias = Reply | Dismiss
 Begin: TypeAlias = Callable[[Case, Driver | None], Performance]
 
 
-class _Dialog(Struct, kw_only=True):
+class Dialog(Struct, kw_only=True):
     """A question that was put, and how it ended, in words; "" while it is open."""
 
     question: Question
@@ -90,7 +91,7 @@ class LivePlay:
         """Plays to the first question; `begin` starts the play. Raises: labsim.errors.LabsimError."""
         self.case = case
         self.learner = learner
-        self._dialogs: list[_Dialog] = []
+        self._dialogs: list[Dialog] = []
         self._superseded = False
         self._said = ""
         self._control: DialogControl | None = None
@@ -165,6 +166,7 @@ class LivePlay:
         self._settle()
         return page(
             Heading(text=self._title()),
+            *self._above(),
             *map(_static, self._dialogs),
             Paragraph(text=self.status),
             Table(grid=self._ledger()),
@@ -202,32 +204,39 @@ class LivePlay:
     @property
     def widget(self) -> DialogControl:
         """The control of this play, an ipywidget."""
-        from workbook.controls import DialogControl
-
         with self._performance.stage.lock:
             if self._control is None:
-                self._control = DialogControl(self.receive, **self.state())
+                self._control = self._new_control()
             return self._control
 
     # -- inside
 
+    def _new_control(self) -> DialogControl:
+        from workbook.controls import DialogControl
+
+        return DialogControl(self.receive, **self.state())
+
+    def _above(self) -> tuple[Block, ...]:
+        """What a page shows above the dialogs; of a scripted case nothing."""
+        return ()
+
     def _opened(self, performance: Performance, question: Question) -> None:
-        dialog = _Dialog(question=question)
+        dialog = Dialog(question=question)
         self._dialogs.append(dialog)
         if self._script is not None:
             self._script_answers(performance, dialog, next(self._script, NO_ANSWER))
 
-    def _script_answers(self, performance: Performance, dialog: _Dialog, answer: Answer) -> None:
+    def _script_answers(self, performance: Performance, dialog: Dialog, answer: Answer) -> None:
         try:
             value = given(answer)
         except HostError as error:
             dialog.ended = f"broke: {error}"
             performance.fail(dialog.question.id, error)
         else:
-            dialog.ended = _ended(value)
+            dialog.ended = how_ended(value)
             performance.reply(dialog.question.id, value)
 
-    def _oldest(self) -> _Dialog:
+    def _oldest(self) -> Dialog:
         for dialog in self._dialogs:
             if self._is_open(dialog):
                 return dialog
@@ -245,9 +254,9 @@ class LivePlay:
             label = dialog.options[message.option]
             self._answer(dialog, label == YES if dialog.question.kind is DialogKind.CONFIRM else label)
 
-    def _answer(self, dialog: _Dialog, value: object) -> None:
+    def _answer(self, dialog: Dialog, value: object) -> None:
         if self._is_open(dialog):  # asked before the reply, which closes it
-            dialog.ended = _ended(value)
+            dialog.ended = how_ended(value)
         self._performance.reply(dialog.question.id, value)
 
     def _publish(self) -> None:
@@ -258,9 +267,9 @@ class LivePlay:
         """Say of dialogs that nobody here answered, and that are open no longer, how they ended."""
         for dialog in self._dialogs:
             if not dialog.ended and not self._is_open(dialog):
-                dialog.ended = "given up" if self._superseded else "closed by the host"
+                dialog.ended = "given up" if self._superseded else CLOSED_BY_HOST
 
-    def _is_open(self, dialog: _Dialog) -> bool:
+    def _is_open(self, dialog: Dialog) -> bool:
         return any(question.id == dialog.question.id for question in self._performance.stage.questions)
 
     def _title(self) -> str:
@@ -277,13 +286,14 @@ class LivePlay:
         return ledger_grid(f"Ledger of {self.case.id}{so_far}{left_out}", newest)
 
 
-def _of_script(event: QuestionAsked) -> _Dialog:
+def _of_script(event: QuestionAsked) -> Dialog:
     """A dialog that the steps of a case opened and answered, as the ledger has it."""
     question = Question(id=event.question_id, kind=event.kind, title=event.title, options=event.options)
-    return _Dialog(question=question, ended="answered by the script of the case")
+    return Dialog(question=question, ended="answered by the script of the case")
 
 
-def _ended(value: object) -> str:
+def how_ended(value: object) -> str:
+    """How an answer ends a dialog, in words."""
     if value is UNSET:
         return "dismissed, without an answer"
     if isinstance(value, bool):
@@ -298,12 +308,14 @@ def _ending(report: Report) -> Iterator[str]:
         yield str(seen["outcome"])
     if "error" in seen:
         yield str(seen["error"])
+    if "status" in seen:
+        yield f"the note is {seen['status']} r{seen['revision']}"
     for field in ("prompts", "effects"):
         if field in seen:
             yield f"{field} {seen[field]}"
 
 
-def _told(dialog: _Dialog) -> dict[str, Any]:
+def _told(dialog: Dialog) -> dict[str, Any]:
     question = dialog.question
     return {
         "id": question.id,
@@ -318,7 +330,7 @@ def _told(dialog: _Dialog) -> dict[str, Any]:
     }
 
 
-def _static(dialog: _Dialog) -> Group:
+def _static(dialog: Dialog) -> Group:
     """A dialog on paper: its text, its options, and how it stands."""
     blocks: list[Block] = [Literal(text=dialog.question.shown)]
     if dialog.options:

@@ -173,10 +173,12 @@ def _tree_pieces(tree: _Tree, here: bool, top: float) -> tuple[list[str], float]
 # --------------------------------------------------------------------------------------------------- phases
 
 
-def phases() -> Picture:
+@unless_withheld
+def phases(after: Sequence[Played] = ()) -> Picture:
     """The phases of the desk and every step between them, from the table that the engine uses.
 
-    Steps that can be taken in every phase of an open session stand by themselves below the picture.
+    Steps that can be taken in every phase of an open session stand by themselves below the picture. `after`: runs
+    that come before it; while one of them is withheld, so is this, since it would tell the same.
     """
     edges: dict[tuple[Phase, Phase], list[str]] = {}
     for (phase, action), step in TRANSITIONS.items():

@@ -6,21 +6,25 @@ is a desk of its own, with a person who says yes to whatever is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from labsim.review.events import NoteRecorded
 from labsim.review.matrix import Observed
 from labsim.review.matrix import mode_matrix as observe_all
 from labsim.review.surface import Mode
 from labsim.review.tool import Op
+from labsim.show import visible
 from labsim.terms import DialogKind
-from workbook.captioned import INTEGER, TEXT, Look, Table
-from workbook.played import NothingHappened, Played, captioned, eventful
+from workbook.captioned import INTEGER, NOTHING, TEXT, Look, Table
+from workbook.played import NothingHappened, Played, captioned, eventful, several
 from workbook.withheld import unless_withheld
 
 
-def mode_matrix() -> Table:
+@unless_withheld
+def mode_matrix(after: Sequence[Played] = ()) -> Table:
     """Every command and every operation in every mode, each run on a fresh desk; nothing in it is typed.
+
+    `after`: runs that come before it; while one of them is withheld, so is this, since it would tell the same.
 
     Columns, all string: `what`, the command or operation; `tui`, `rpc`, `print`, `json`, what came of it there.
     """
@@ -59,6 +63,35 @@ def _came_of(one: Observed) -> Iterator[str]:
 
 def _dialog(kind: DialogKind) -> str:
     return "the panel" if kind is DialogKind.CUSTOM else str(kind)
+
+
+@unless_withheld
+def notes(played: Sequence[Played]) -> Table:
+    """What became of the note in several cases, in the order given.
+
+    Columns: `case` string; `status` string; `revision`, `entries`, `effects` int64; `grant` string, `yes` where one
+    is there at the end; `text` string, as the note has it; `error` string, of the last call, `–` for none.
+    Raises: NotPlayed.
+    """
+    seen = [(report.case.id, report.observed) for report in several(played)]
+    return Table(
+        {
+            "case": [visible(case.removeprefix("review-")) for case, _ in seen],
+            "status": [visible(found["status"]) for _, found in seen],
+            "revision": [found["revision"] for _, found in seen],
+            "entries": [found["entries"] for _, found in seen],
+            "effects": [found["effects"] for _, found in seen],
+            "grant": ["yes" if found["authorized"] else "no" for _, found in seen],
+            "text": [visible(found["text"].strip()) for _, found in seen],
+            "error": [visible(found.get("error", NOTHING)) for _, found in seen],
+        },
+        {
+            **dict.fromkeys(("case", "status"), TEXT),
+            **dict.fromkeys(("revision", "entries", "effects"), INTEGER),
+            **dict.fromkeys(("grant", "text", "error"), TEXT),
+        },
+        Look(caption=f"The note after {len(seen)} {'case' if len(seen) == 1 else 'cases'}", header="case"),
+    )
 
 
 @unless_withheld
