@@ -180,6 +180,7 @@ def test_a_long_value_is_cut_in_a_message() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ('{"a": "x', 'line 1, column 7: not JSON: the text that begins here is never closed. Close it with ".'),
         ('{"a": 1,}', "line 1, column 8: not JSON: a comma stands before the end. Remove the comma."),
         ('{"a": [1,\n]}', "line 1, column 9: not JSON: a comma stands before the end. Remove the comma."),
         ('{"a" 1}', "line 1, column 6: not JSON: '1' is not expected here. Is a colon missing before it?"),

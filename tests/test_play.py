@@ -9,7 +9,7 @@ from engine_kit import ASKING, PROMPT, PUBLISH, a_case, heard, kinds, play
 from msgspec import UNSET
 
 from labsim.case import parse_case, parse_file
-from labsim.errors import HostError, StageError
+from labsim.errors import CaseError, HostError, StageError
 from labsim.events import LateReply, QuestionAsked
 from labsim.library import case_files
 from labsim.play import Performance, run, start
@@ -71,6 +71,37 @@ def test_each_reply_takes_the_case_to_its_next_question() -> None:
     assert (report.finished, report.questions) == (True, ())
     assert [call.outcome for call in report.calls] == [Outcome.THROW, Outcome.RETURN, Outcome.THROW]
     assert [(call.start, call.end) for call in report.calls][1][0] == report.calls[0].end
+
+
+def opened_at(performance: Performance) -> list[tuple[str, int]]:
+    """The open questions, each with the simulated time at which it was put."""
+    report = performance.report()
+    asked = {event.question_id: event.at_ms for event in report.ledger if isinstance(event, QuestionAsked)}
+    return [(question.title.splitlines()[0], asked[question.id]) for question in report.questions]
+
+
+def test_whatever_moves_a_case_carries_it_to_its_next_question() -> None:
+    """A handler that works after the answer needs time, and time moves by itself while nobody is asked."""
+    answered = waiting(handlers=[{"asks": "Really?"}, {"waits": 5}])
+    answered.reply("q-1", True)
+    assert opened_at(answered) == [("Allow tool: seed_note", 5)]
+
+    broken = waiting(handlers=[{"waits": 5}], repeat=2)
+    broken.fail("q-1", HostError("gone"))
+    assert opened_at(broken) == [("Allow tool: seed_note", 10)]
+
+    aborted = waiting(handlers=[{"waits": 5}, {"asks": "Really?"}], repeat=2, abortAtMs=10)
+    assert opened_at(aborted) == [("desk", 5)]
+    aborted.advance(5)
+    assert opened_at(aborted) == [("desk", 15)]
+
+
+def test_a_script_that_cannot_be_played_is_an_error_and_no_report() -> None:
+    """What the engine or a case's own script gets wrong is raised; a refused call is in the report."""
+    case = a_case("review", steps=[{"do": "reply", "value": "Accept locally"}])
+
+    with pytest.raises(CaseError, match=r"no dialog is open"):
+        run(case)
 
 
 def test_a_report_stays_as_it_was() -> None:
