@@ -24,7 +24,7 @@ from labsim.review.events import (
 from labsim.review.sessions import FIRST_SESSION
 from labsim.review.states import TRANSITIONS, Action, GrantEffect, Phase, Step
 from workbook.picture import LETTER, LINE, WIDTH, Picture, arrow, box, cross, label, line
-from workbook.played import NothingHappened, Played, captioned, eventful
+from workbook.played import Played, captioned, eventful, report_of
 from workbook.withheld import unless_withheld
 
 HERE: Final = "you are here"
@@ -258,6 +258,9 @@ def _phase_pieces(edges: dict[tuple[Phase, Phase], list[str]], common: Sequence[
 # --------------------------------------------------------------------------------------------------- grants
 
 
+_NO_GRANT: Final = "no grant was given"
+
+
 class _Life(Struct):
     """One grant: the numbers of the ledger's rows at which it was given and ended (None: it is still there)."""
 
@@ -272,19 +275,20 @@ class _Life(Struct):
 def grants(played: Played) -> Picture:
     """When each grant was given and when it ended, along the rows of the ledger; beneath them what was tried.
 
-    Raises: NotPlayed; NothingHappened, if nobody was given a grant and nothing was tried.
+    Raises: NotPlayed.
     """
-    report = eventful(played)
+    report = report_of(played)  # a desk that nobody has touched yet has an empty ledger, and no grant
     lives, marks = _lives(report)
-    if not lives and not marks:
-        raise NothingHappened(report, "no grant was given and no change was tried", "Try ledger(report).")
     total = len(report.ledger)
     return Picture(
         caption=captioned("Grants in", report, "along the rows of its ledger"),
         text="\n".join(_life_lines(lives, marks, total)),
         pieces=tuple(_life_pieces(lives, marks, total)),
         height=(len(lives) + 2) * 34.0 + 16,
-        listed=(*(_life_words(one) for one in lives), *(f"row {row}: {says}" for row, says in marks)),
+        listed=(
+            *([_life_words(one) for one in lives] or [_NO_GRANT]),
+            *(f"row {row}: {says}" for row, says in marks),
+        ),
     )
 
 
@@ -317,7 +321,7 @@ def _life_lines(lives: Sequence[_Life], marks: Sequence[tuple[int, str]], total:
         bar = "=" * max(end - start, 0) + (">" if one.ended is None else "x")
         yield f"{' ' * start}{bar}".ljust(width) + f"  {_life_words(one)}"
     if not lives:
-        yield "no grant was given"
+        yield _NO_GRANT
     for row, says in marks:
         yield f"{' ' * ((row - 1) // scale)}^".ljust(width) + f"  row {row}: {says}"
 
@@ -342,7 +346,7 @@ def _life_pieces(lives: Sequence[_Life], marks: Sequence[tuple[int, str]], total
         )
         y += 34
     if not lives:
-        yield label("no grant was given", 4, y - 6)
+        yield label(_NO_GRANT, 4, y - 6)
     y = len(lives) * 34.0 + 30
     yield line(at(1), y, at(total), y, "life")
     taken = -1.0
