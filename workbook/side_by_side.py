@@ -214,8 +214,8 @@ class Comparison:
         return page(
             Shown(grid=self.table.grid),
             Paragraph(
-                text=f"“{ASKED}”: a person is asked about this very call. “{RUNS}” and “{REFUSED}”: nobody is. To open "
-                f"the ledger behind a cell: wb.comparison().ledger({Then.SAME.value!r}, {Yes.ALLOW.value!r})"
+                text=f"“{ASKED}”: a person is asked about this very call. “{RUNS}” and “{REFUSED}”: nobody is. To "
+                f"open the ledger behind a cell: wb.comparison().ledger({Then.SAME.value!r}, {Yes.ALLOW.value!r})"
             ),
         )
 

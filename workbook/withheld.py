@@ -25,7 +25,8 @@ class Withheld:
 
     def page(self) -> Page:
         """What to do first; nothing of the case, not even its name."""
-        names = " and ".join(self.checkpoints)
+        *others, last = self.checkpoints
+        names = f"{', '.join(others)} and {last}" if others else last
         many = "checkpoints" if len(self.checkpoints) > 1 else "checkpoint"
         return page(
             Paragraph(
