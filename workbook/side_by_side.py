@@ -177,12 +177,12 @@ class Comparison:
     @property
     def rows(self) -> tuple[str, ...]:
         """The names of the rows."""
-        return tuple(Then)
+        return tuple(then.value for then in Then)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(Yes)
+        return tuple(yes.value for yes in Yes)
 
     @property
     def table(self) -> Table:
@@ -247,7 +247,7 @@ def _named(words: type[Word], what: str, name: str) -> Word:
     try:
         return words(name)
     except ValueError:
-        raise NoSuchCell(what, name, tuple(words)) from None
+        raise NoSuchCell(what, name, tuple(word.value for word in words)) from None
 
 
 @cache
