@@ -224,6 +224,7 @@ class Stage:
         self._unannounced: deque[Question] = deque()
         self._tasks: list[Task[Any]] = []
         self._next_sweep = _SWEEP
+        self._next_timer_sweep = _SWEEP
         self._draining = False
         self._announcing = False
 
@@ -242,7 +243,7 @@ class Stage:
         return task
 
     def _keep(self, task: Task[Any]) -> None:
-        # What is done is let go of now and then: a stage that serves a client for days starts any number of tasks.
+        # What is over is let go of now and then: a stage that serves a client for days starts any number of tasks.
         if len(self._tasks) >= self._next_sweep:
             self._tasks = [each for each in self._tasks if not each.done]
             self._next_sweep = 2 * len(self._tasks) + _SWEEP
@@ -325,6 +326,10 @@ class Stage:
         """Have `callback` called when the clock reaches `due_ms` (simulated ms)."""
         timer: Timer = Timer(due_ms, callback)
         self._timers_made += 1
+        if len(self._timers) >= self._next_timer_sweep:  # for the same reason; which one is next does not change
+            self._timers = [entry for entry in self._timers if entry[2].live]
+            heapq.heapify(self._timers)
+            self._next_timer_sweep = 2 * len(self._timers) + _SWEEP
         heapq.heappush(self._timers, (due_ms, self._timers_made, timer))
         return timer
 

@@ -417,9 +417,11 @@ def test_a_program_that_does_not_end_by_itself_is_killed() -> None:
     assert is_over(client.pid)
 
 
-def test_a_program_that_reads_nothing_is_killed_even_in_the_middle_of_a_write() -> None:
+def test_a_program_that_stops_reading_is_killed_even_in_the_middle_of_a_write() -> None:
     """Whoever is stuck in the write gets an error, and `close` does not wait for him."""
-    client = playing(READY, then="import time; time.sleep(600)")
+    request = '{"type":"extension_ui_request","id":"a","method":"input","title":"t"}'
+    reads_one_byte = f"sys.stdin.buffer.raw.read(1); print({request!r}, flush=True); import time; time.sleep(600)"
+    client = playing(READY, then=reads_one_byte)
     raised: list[Exception] = []
 
     def writes() -> None:
@@ -430,7 +432,8 @@ def test_a_program_that_reads_nothing_is_killed_even_in_the_middle_of_a_write() 
 
     thread = threading.Thread(target=writes)
     thread.start()
-    assert client.close(timeout_s=0.5) == -signal.SIGKILL
+    client.next_dialog()  # the write is under way, and nobody will read the rest of it
+    assert client.close(timeout_s=0.3) == -signal.SIGKILL
     thread.join(30)
     assert [type(error) for error in raised] == [ServerGone]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +17,7 @@ from labsim.approval import Settings
 from labsim.events import LateReply, Ledger, as_mapping
 from labsim.review import script
 from labsim.rpc.actions import Start
+from labsim.rpc.adapter import REMEMBERED
 from labsim.rpc.commands import COMMANDS, NativeCall
 from labsim.rpc.dialogs import CLIENT_DISCONNECTED
 from labsim.rpc.frames import to_wire
@@ -49,6 +52,10 @@ class Wire:
         new = self.frames[self._taken :]
         self._taken = len(self.frames)
         return new
+
+    def forget(self) -> None:
+        self.frames.clear()
+        self._taken = 0
 
     def give(self, frame: object) -> list[dict[str, Any]]:
         """Send one JSON value. Returns: what the server wrote then."""
@@ -751,6 +758,25 @@ def test_a_page_from_before_what_is_kept_begins_with_what_is() -> None:
 
     assert answer["data"]["first"] == wire.server.ledger.first > 0
     assert answer["data"]["total"] == 10
+
+
+def test_a_dialog_that_is_over_leaves_nothing_behind() -> None:
+    """R-37: however many there were; what is remembered for late replies, and the ledger, is bounded."""
+    wire, asked = Wire(), 0
+
+    def answer(many: int) -> Counter[str]:
+        nonlocal asked
+        for _ in range(many):
+            asked += 1
+            wire.command("input", title="Whose?", timeout=60_000)
+            wire.reply(f"req-{asked}", value="mine")
+        wire.forget()
+        gc.collect()
+        return Counter(type(found).__name__ for found in gc.get_objects())
+
+    before = answer(REMEMBERED + 100)
+    grown = answer(1000) - before
+    assert {kind: many for kind, many in grown.items() if many > 200 and kind != "dict"} == {}  # those are frames
 
 
 # ------------------------------------------------------------------------------------------------- whatever comes
