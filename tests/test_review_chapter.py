@@ -339,4 +339,5 @@ def test_pictures_carry_hostile_text_as_text() -> None:
     assert set(bundle) == {"text/plain", "text/html"}
     assert 'class="cedar-scene mathjax_ignore tex2jax_ignore"' in bundle["text/html"]
     assert "<img" not in bundle["text/html"]
+    assert not {"\x1b", "\u202e"} & set("".join(bundle.values()))
     assert texts(picture.svg) == [visible(hostile)] * 2

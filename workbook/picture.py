@@ -39,17 +39,18 @@ class Picture(Struct, frozen=True, kw_only=True):
     @property
     def html(self) -> str:
         """The picture with its caption, and the list where styles are taken away or read aloud."""
-        name = f"{self.caption}. A list of what it shows follows."
+        caption = visible(self.caption)
+        name = f"{caption}. A list of what it shows follows."
         items = "".join(f"<li>{escape(visible(line))}</li>\n" for line in self.listed)
         return (
             f'<div class="cedar-scene mathjax_ignore tex2jax_ignore">{STYLE}'
-            f"<p><strong>{escape(self.caption)}</strong></p>\n"
+            f"<p><strong>{escape(caption)}</strong></p>\n"
             f'<figure hidden="hidden" role="img" aria-label="{escape(name)}">{self.svg}</figure>\n'
             f"<ol>{items}</ol></div>"
         )
 
     def __repr__(self) -> str:
-        return f"{self.caption}\n\n{self.text}"
+        return f"{visible(self.caption)}\n\n{visible(self.text)}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html}
