@@ -1,0 +1,58 @@
+"""A learner's copy of a chapter in a real JupyterLab: what the browser tests of chapters share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import nbformat
+from playwright.sync_api import Locator
+
+from workbook import copies
+
+if TYPE_CHECKING:
+    from browser import Notebook, OpenNotebook  # at run time pytest imports it, as a plugin
+
+
+class OpenChapter:
+    """A learner's copy of one chapter, open and run from top to bottom by nobody."""
+
+    def __init__(self, open_notebook: OpenNotebook, chapter: str) -> None:
+        copies.start(open_notebook.folder)
+        path = open_notebook.folder / chapter
+        self.folder = open_notebook.folder
+        self._sources = [cell.source for cell in nbformat.read(path, as_version=4).cells]
+        self.notebook: Notebook = open_notebook(file=path)
+        self.notebook.run_all(timeout_ms=120_000)
+
+    def cell(self, source: str) -> int:
+        """The place of the one cell that is `source`, or that begins with it."""
+        whole = [place for place, text in enumerate(self._sources) if text == source]
+        (place,) = whole or [place for place, text in enumerate(self._sources) if text.startswith(source)]
+        return place
+
+    def output(self, source: str) -> Locator:
+        return self.notebook.output(self.cell(source))
+
+    def press(self, source: str, name: str, nth: int = 0) -> None:
+        self.output(source).get_by_role("button", name=name, exact=True).nth(nth).click()
+
+    def commit(self, checkpoint: str, option: str) -> None:
+        source = f'desk.predict("{checkpoint}")'
+        self.output(source).get_by_role("radio", name=option).check()
+        self.press(source, "Commit")
+
+    def run(self, source: str) -> None:
+        self.notebook.run(self.cell(source))
+
+    def rows(self, source: str) -> list[str]:
+        """The rows of the table below a cell, each as its text."""
+        return self.output(source).get_by_role("row").all_inner_texts()
+
+    def write(self, source: str, text: str) -> None:
+        """Put `text` in the place of what stands in a cell, as somebody who selects all and types."""
+        place = self.cell(source)
+        editor = self.notebook.cell(place).locator(".cm-content")
+        editor.click()
+        editor.press("Control+a")
+        self.notebook.page.keyboard.insert_text(text)
+        self._sources[place] = text
