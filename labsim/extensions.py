@@ -205,15 +205,15 @@ class Runner:
                 continue
             answer = await self._call_blocking(path, handler, event, signal)
             if answer is None or not truthy(answer):
-                self._note(handler, path, event, "nothing")
+                self._note(path, event, "nothing")
                 continue
             if truthy(field_of(answer, "block")):
-                self._note(handler, path, event, "blocks")
+                self._note(path, event, "blocks")
                 reason = field_of(answer, "reason")
                 raise HostError(text_of(reason) if truthy(reason) else BLOCKED)
             kept = answer
             replacement = field_of(answer, "input")
-            self._note(handler, path, event, "no replacement" if replacement is UNSET else "replaces", replacement)
+            self._note(path, event, "no replacement" if replacement is UNSET else "replaces", replacement)
         if signal is not None and signal.aborted and self.on_tool_call:
             raise HostError(CANCELLED)
         return UNSET if kept is UNSET else field_of(kept, "input")
@@ -353,9 +353,7 @@ class Runner:
             ExtensionError(at_ms=self.stage.now_ms, extension_path=path, on=name.value, error=error)
         )
 
-    def _note(self, handler: Handler, path: str, event: ToolCallInput, answer: str, value: Any = UNSET) -> None:
-        if isinstance(handler, PlainHandler):
-            return  # a recorder only listens; it is no part of the story it records
+    def _note(self, path: str, event: ToolCallInput, answer: str, value: Any = UNSET) -> None:
         self.stage.ledger.append(
             HandlerAnswered(
                 at_ms=self.stage.now_ms,

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from labsim.errors import AbortError, HostError, ThrownValue
 from labsim.events import ExtensionError, HandlerAnswered, QuestionAsked
 from labsim.extensions import CANCELLED, MARKERS_KEPT, Runner
-from labsim.handlers import Extension, HandlerContext, HandlerReply, ToolCallInput
+from labsim.handlers import Extension, HandlerContext, HandlerReply, PlainHandler, ToolCallInput
 from labsim.stage import AbortSignal, Stage
 from labsim.ui import Fails, ScriptedUI
 
@@ -312,6 +312,32 @@ def test_an_abort_between_two_handlers_calls_no_other() -> None:
 
     assert desk.error(signal=signal, **ALLOWED) == CANCELLED
     assert called == []
+
+
+def test_an_abort_by_the_last_handler_ends_the_call_as_well() -> None:
+    """W-15: what it answered does not count any more."""
+    desk = Desk()
+    signal = AbortSignal(desk.stage)
+
+    def abort(event: Any, context: HandlerContext) -> dict[str, Any]:
+        signal.abort()
+        return {"input": INSPECT}
+
+    desk.on_call(abort)
+
+    assert desk.error(signal=signal, **ALLOWED) == CANCELLED
+    assert executed(desk) == []
+
+
+def test_a_listener_that_fails_blocks_as_any_handler_does() -> None:
+    """W-12: after it heard the event; later handlers do not hear it."""
+    desk, heard_by = Desk(), list[str]()
+    desk.on_call(PlainHandler(lambda event: heard_by.append("listener"), "the listener failed"), "shelf.ts")
+    desk.on_call(lambda event, context: heard_by.append("later"))
+
+    assert desk.error(**ALLOWED) == "Extension shelf.ts failed: the listener failed"
+    assert heard_by == ["listener"]
+    assert reported(desk) == [("shelf.ts", "tool_call", "the listener failed")]
 
 
 def test_without_handlers_an_aborted_signal_stops_nothing() -> None:

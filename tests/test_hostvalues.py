@@ -118,6 +118,7 @@ def test_a_value_reads_as_the_host_would_show_it(value: object, text: str) -> No
         ({"there": 1, "not": UNSET}, '{"there":1}'),
         ({"b": 0, "10": 1, "9": 2, "01": 3, "-1": 4}, '{"9":2,"10":1,"b":0,"01":3,"-1":4}'),
         ((1, 2), "[1,2]"),
+        ([ValueError("why")], '["why"]'),
     ],
 )
 def test_compact_json_is_spelled_as_the_host_spells_it(value: object, text: str) -> None:

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from labsim.errors import HostError, ThrownValue
 from labsim.events import ExtensionError
 from labsim.handlers import EventName, HandlerContext, HandlerReply, PlainHandler, ToolResultInput
-from labsim.tool import ToolCall, ToolResult, text_content
+from labsim.tool import ToolCall, ToolResult, text_content, visible_text
 
 ALLOWED: dict[str, Any] = {"policies": {"seed_note": "allow"}}
 RESULT, SHUTDOWN = EventName.TOOL_RESULT, EventName.SESSION_SHUTDOWN
@@ -188,6 +188,24 @@ def test_a_result_hook_cannot_undo_an_effect() -> None:
 
     assert desk.call(**ALLOWED).result().is_error is True
     assert len(desk.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("plain", "plain"),
+        (text_content("one block"), "one block"),
+        ([*text_content("two"), *text_content("blocks")], "two\nblocks"),
+        ([{"type": "text", "text": "as a case writes it"}], "as a case writes it"),
+        ([{"type": "image"}, {"type": "text", "text": 5}, "no block", *text_content("last")], "last"),
+        ([], ""),
+        (None, ""),
+        ({"type": "text", "text": "no list"}, ""),
+    ],
+)
+def test_the_visible_text_of_a_result_is_that_of_its_text_blocks(content: Any, text: str) -> None:
+    """Blocks are joined by line breaks; whatever is no text block shows nothing."""
+    assert visible_text(content) == text
 
 
 # Lifecycle

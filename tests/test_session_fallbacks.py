@@ -192,6 +192,16 @@ def test_each_request_gets_a_fresh_context_and_stands_in_the_ledger() -> None:
     assert plain(consulted[0])["extension"] == "broker.ts"
 
 
+def test_a_runner_without_registries_has_nothing_to_install() -> None:
+    """F-12: inert; an extension may register all the same."""
+    desk = Desk()
+    desk.extension("broker.ts").fallbacks.register_write(lambda request, context: True)
+    desk.runner.initialise()
+
+    desk.call(**ALLOWED).result()
+    assert desk.kinds == ["tool_call", "execute", "tool_result"]
+
+
 def test_an_extension_without_fallbacks_costs_nothing() -> None:
     """F-17: one entry an extension and seam, and only where it registered."""
     library = Library()

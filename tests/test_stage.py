@@ -272,6 +272,18 @@ def test_what_is_due_next_is_the_next_that_is_still_wanted() -> None:
     assert stage.next_due_ms is None
 
 
+def test_any_number_of_timers_may_be_taken_back() -> None:
+    """Those are let go of now and then, and the order of the others does not change."""
+    diary = Diary()
+    for number in range(500):
+        timer = diary.stage.call_at(1000 - number, partial(diary.note, str(number)))
+        if number % 100 != 0:
+            timer.cancel()
+    diary.stage.advance(1000)
+
+    assert diary.entries == [(600, "400"), (700, "300"), (800, "200"), (900, "100"), (1000, "0")]
+
+
 def test_any_number_of_coroutines_may_come_and_go() -> None:
     """What is done is let go of; what still waits is closed with the stage, however old it is."""
     diary = Diary()
