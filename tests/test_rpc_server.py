@@ -269,10 +269,11 @@ def test_several_dialogs_are_answered_in_any_order() -> None:
 # -------------------------------------------------------------------------------------- frames that are no reply
 
 
-def test_an_unknown_command_is_answered_without_its_id() -> None:
-    """R-13."""
-    assert Wire().command("bash", command="ls") == [
-        {"type": "response", "command": "bash", "success": False, "error": "Unknown command: bash"}
+@pytest.mark.parametrize("kind", ["bash", "negotiate_protocol"])
+def test_an_unknown_command_is_answered_without_its_id(kind: str) -> None:
+    """R-13, and R-9: protocol 2 is not offered, so nobody has a reason to ask for it."""
+    assert Wire().command(kind, protocolVersion=2) == [
+        {"type": "response", "command": kind, "success": False, "error": f"Unknown command: {kind}"}
     ]
 
 
@@ -345,6 +346,12 @@ def test_replies_for_tools_and_addresses_of_the_client_are_dropped(kind: str) ->
             "switch",
             {"how": "new", "session": "session-1"},
             'switch: new and a session do not go together. Use "session" with "resume" only.',
+        ),
+        (
+            "gated_call",
+            {"approval": {"fn": ["x"]}},
+            'gated_call: there is no approval rule ["x"]. Use one of: seed-slot, seed-slot-reason, '
+            "override-publish, from-args, read-if-extra, returns-undefined, returns-null, throws.",
         ),
         ("abort", {"target": ["x"]}, 'No dialog or gated call of the id ["x"] is under way.'),
     ],
@@ -528,6 +535,16 @@ def test_a_call_of_a_lower_tier_is_not_asked_about() -> None:
     (answer,) = wire.command("gated_call", tool="peek", approval="read", args={"shelf": "north"})
 
     assert answer["success"] is True
+
+
+def test_a_tool_may_judge_its_own_arguments() -> None:
+    """A rule of the inert tools, by its label: what it says depends on what the call is."""
+    wire, rule = Wire("always-ask"), {"fn": "seed-slot"}
+    (inspected,) = wire.command("gated_call", approval=rule, args={"action": "inspect"})
+    (blocked,) = wire.command("gated_call", approval=rule, args={"action": "blocked"})
+
+    assert inspected["success"] is True
+    assert "blocked by tool policy" in blocked["error"]
 
 
 def test_neither_time_nor_an_abort_closes_an_approval() -> None:

@@ -17,7 +17,7 @@ from labsim.errors import LabsimError
 from labsim.events import as_mapping
 from labsim.handlers import EventName, Extension
 from labsim.hostvalues import same, stringify
-from labsim.inert import InertExecutor, inert_tool
+from labsim.inert import APPROVAL_RULES, InertExecutor, inert_tool
 from labsim.review.entries import Entry as SessionEntry
 from labsim.review.entries import EntryType
 from labsim.review.events import EntryArrived, SessionReopened
@@ -64,6 +64,7 @@ from labsim.rpc.dialogs import Confirm
 from labsim.rpc.extension_ui import ExtensionUI
 from labsim.rpc.rolling import RollingLedger
 from labsim.stage import AbortSignal, Stage
+from labsim.terms import ApprovalMode
 from labsim.tool import ToolResult
 from labsim.wrapper import CallContext, ToolWrapper
 
@@ -91,6 +92,15 @@ class NoSession(LabsimError):
         super().__init__(f'switch: {how} and a session do not go together. Use "session" with "resume" only.')
 
 
+class UnknownRule(LabsimError):
+    """A tool names an approval rule that there is not. Attribute: `label`."""
+
+    def __init__(self, label: Any) -> None:
+        self.label = label
+        known = ", ".join(APPROVAL_RULES)
+        super().__init__(f"gated_call: there is no approval rule {stringify(label)}. Use one of: {known}.")
+
+
 class Reopened(Struct, frozen=True, kw_only=True):
     """The current session was stored by another process. `remarks`: what of its file could not be read."""
 
@@ -104,7 +114,7 @@ class Start(Struct, frozen=True, kw_only=True):
     is the release note as read, None where there is none. `titles`: whether title frames are wanted.
     """
 
-    settings: Settings = Settings("write", {})
+    settings: Settings = Settings(ApprovalMode.WRITE.value, {})
     fixture: bytes | None = PACKAGED_NOTE
     stored: Mapping[str, Iterable[SessionEntry]] = {}
     current: str = FIRST_SESSION
@@ -208,6 +218,10 @@ class Actions:
         return f"call-{self._calls}" if command.tool_call_id is UNSET else command.tool_call_id
 
     async def _gated_call(self, command: GatedCall, signal: AbortSignal | None) -> ToolResult:
+        if isinstance(command.approval, Mapping) and "fn" in command.approval:
+            label = command.approval["fn"]
+            if not isinstance(label, str) or label not in APPROVAL_RULES:
+                raise UnknownRule(label)
         tool = inert_tool(command.tool, command.approval, InertExecutor(self._stage, command.tool))
         context = CallContext(settings=self._host.settings, session_id=self._sessions.current.id)
         wrapper = ToolWrapper(tool, self._host.runner)

@@ -23,7 +23,8 @@ The steps of a `review` case have the same words (`labsim.review.script`), so su
 other end of the pipe. Commands run one after another, and each gets one response with its `id` (R-12). The kinds in
 `Beside` can open a dialog, so they run beside the others, as `bash` does in the real program: their response comes
 when they are over. With `"queued": true` they keep their turn instead, and what comes after them has to wait; a
-reply still gets through, since it is no command (R-10).
+reply still gets through, since it is no command (R-10). There is no `negotiate_protocol`: protocol 1 is all that is
+spoken here (R-9).
 """
 
 from __future__ import annotations
@@ -79,7 +80,11 @@ class Call(Beside, frozen=True, kw_only=True, tag="call"):
 
 
 class GatedCall(Beside, frozen=True, kw_only=True, tag="gated_call"):
-    """The agent calls a tool that does nothing; `approval` is what the tool declares, a tier word for instance."""
+    """The agent calls a tool that does nothing.
+
+    `approval` is what the tool declares: a tier word, a decision, or a rule of `labsim.inert` by its label, as
+    `{"fn": "seed-slot"}`.
+    """
 
     tool: str = "seed_note"
     approval: Any = "exec"
