@@ -221,6 +221,33 @@ def test_a_review_goes_through_both_dialogs() -> None:
     assert (seen["status"], seen["revision"], seen["text"], seen["effects"]) == ("accepted", 1, "Short.\n", 0)
 
 
+MESSAGES = st.one_of(
+    st.sampled_from(sorted(BUTTONS)).map(lambda name: {"type": "press", "button": name}),
+    st.sampled_from([*CHUNKS, "Enter"]).map(lambda name: {"type": "key", "key": name}),
+    st.tuples(st.integers(1, 6), st.integers(0, 2)).map(
+        lambda pair: {"type": "reply", "dialog": f"q-{pair[0]}", "option": pair[1]}
+    ),
+    st.integers(1, 6).map(lambda number: {"type": "reply", "dialog": f"q-{number}", "text": "Other words.\n"}),
+    st.integers(1, 6).map(lambda number: {"type": "dismiss", "dialog": f"q-{number}"}),
+)
+
+
+@given(st.lists(MESSAGES, max_size=25))
+def test_whatever_is_pressed_the_agent_makes_at_most_one_change_for_each_grant(messages: list[Any]) -> None:
+    """V-34 under a learner's hands: in any order, late answers included, and no order breaks the desk."""
+    made = desk()
+
+    for message in messages:
+        made.receive(message)
+        assert "broke" not in made.status
+
+    report = made.report()
+    changed = sum(call.result is not None and call.result.details["op"] == "act" for call in report.calls)
+    assert changed <= len(kinds(made, GrantGiven))
+    assert report.observed["effects"] == 0
+    assert report.observed["revision"] <= len(kinds(made, NoteRecorded))
+
+
 def test_nonsense_from_a_front_end_changes_nothing() -> None:
     """No message can break a desk, press a button that it does not show, or answer what was never asked."""
     made = HandsOn(("overlay",), learner=Learner.LIVE, name="desk")
