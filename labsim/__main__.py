@@ -144,7 +144,7 @@ def _find(case_id: str, files: list[tuple[str, bytes]]) -> Case:
     from labsim.case import find, parse_file, parse_one
 
     for name, data in files:
-        if case_id.encode() in data:
+        if case_id.encode(errors="surrogatepass") in data:  # a shell may hand over anything
             found = parse_one(data, name, case_id)
             if found is not None:
                 return found

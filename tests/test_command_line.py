@@ -175,12 +175,31 @@ def test_an_unknown_id_names_those_that_look_alike(arguments: list[str], tmp_pat
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("case_id", ["", " ", "\udcff", "\ud800", "a\nb", "…", "--", '"', "id"])
+def test_any_id_is_looked_for(case_id: str, tmp_path: Path, capsys: Captured) -> None:
+    """A shell hands over any bytes; none of them is a traceback, and each message is one line."""
+    assert main(["case", "--file", a_file(tmp_path, RIGHT), "--", case_id]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+
+
 def test_several_files_can_be_searched(tmp_path: Path, capsys: Captured) -> None:
     """`--file` may be given more than once."""
     files = [a_file(tmp_path, RIGHT, name="a.json"), a_file(tmp_path, SILENT, name="b.json")]
 
     assert main(["case", "silent", "--file", files[0], "--file", files[1]]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "no claim"
+
+
+def test_a_broken_file_does_not_stand_in_the_way_of_another_ones_case(tmp_path: Path, capsys: Captured) -> None:
+    """Only the files that can hold the id are read; if none does, all are."""
+    good, bad = a_file(tmp_path, RIGHT), tmp_path / "bad.json"
+    bad.write_text("{", encoding="utf-8")
+
+    assert main(["case", "right", "--file", str(bad), "--file", good]) == 0
+    capsys.readouterr()
+    assert main(["case", "left", "--file", good, "--file", str(bad)]) == 2
+    assert capsys.readouterr().err.startswith(f"{bad}: line 1")
 
 
 # schema, bench

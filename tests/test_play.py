@@ -28,6 +28,7 @@ def test_the_built_in_cases_show_what_they_claim() -> None:
     cases = [case for path in case_files() for case in parse_file(path.read_bytes(), path.name).cases]
 
     assert len(cases) >= 15
+    assert len({case.id for case in cases}) == len(cases)
     assert [case.id for case in cases if run(case).matches is not True] == []
 
 
