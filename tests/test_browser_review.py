@@ -100,6 +100,9 @@ def test_enter_breaks_the_line_and_the_chord_submits(notebook: OpenNotebook, cho
     desk = opened(notebook, "desk = wb.hands_on()\ndesk")
     desk.button("/review-desk review").click()
     field = desk.output.get_by_role("textbox", name="Your text")
+    expect(field).to_have_accessible_description(
+        "Enter starts a new line. Ctrl+Q or Ctrl+Enter submits, Escape cancels."
+    )
     field.fill("One")
     field.press("Enter")
     desk.page.keyboard.type("Two")

@@ -1,5 +1,7 @@
 // One dialog: its text, its buttons or its field, and how it ended. It stays where it is after its answer.
 
+const EDITOR_HINT = "Enter starts a new line. Ctrl+Q or Ctrl+Enter submits, Escape cancels."; // as the host words it
+
 function dialogView(model, data) {
   const group = make("fieldset", "cedar-dialog");
   const legend = make("legend");
@@ -16,6 +18,7 @@ function dialogView(model, data) {
   };
 
   const buttons = [];
+  const hints = [];
   let field = null;
   if (data.options.length) {
     data.options.forEach((text, option) => buttons.push(button(text, () => send({ type: "reply", option }))));
@@ -24,6 +27,13 @@ function dialogView(model, data) {
     field = textField(isEditor ? "textarea" : "input", "Your text");
     field.value = data.prefill;
     field.placeholder = data.placeholder;
+    if (isEditor) {
+      field.rows = Math.min(12, Math.max(3, data.prefill.split("\n").length));
+      const hint = make("p", "cedar-label", EDITOR_HINT);
+      hint.id = uniqueName("hint");
+      field.setAttribute("aria-describedby", hint.id);
+      hints.push(hint);
+    }
     field.addEventListener("keydown", (event) => {
       // In an editor Enter starts a new line, so it takes a chord to submit.
       const chord = event.ctrlKey && !event.altKey && ["Enter", "q"].includes(event.key);
@@ -42,7 +52,7 @@ function dialogView(model, data) {
   });
 
   actions.append(...buttons);
-  group.append(legend, ...(field ? [field] : []), actions, ended);
+  group.append(legend, ...(field ? [field] : []), ...hints, actions, ended);
   return {
     node: group,
     update(now, gone) {
