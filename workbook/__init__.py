@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from workbook.diagrams import sequence
     from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
-    from workbook.review_diagrams import branches, grants, phases
+    from workbook.review_diagrams import branches, grants
+    from workbook.review_phases import phases
     from workbook.review_tables import entries, mode_matrix, notes
     from workbook.settled import decisions
     from workbook.side_by_side import comparison
@@ -67,7 +68,8 @@ _NAMES = {
     "workbook.bench": ("hands_on", "overlay"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
     "workbook.ready": ("setup",),
-    "workbook.review_diagrams": ("branches", "grants", "phases"),
+    "workbook.review_diagrams": ("branches", "grants"),
+    "workbook.review_phases": ("phases",),
     "workbook.review_tables": ("entries", "mode_matrix", "notes"),
     "workbook.settled": ("decisions",),
     "workbook.side_by_side": ("comparison",),

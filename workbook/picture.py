@@ -1,7 +1,7 @@
 """A picture that is not a sequence: its plain form, its SVG, and a list in words for everyone who does not see it.
 
 Above `draw_svg`, whose style and whose manners it shares: no ids, no script, JupyterLab's colours, all text escaped
-where it enters. Below `review_diagrams`, which lays pictures out.
+where it enters. Below `review_diagrams` and `review_phases`, which lay pictures out.
 """
 
 from __future__ import annotations
