@@ -254,6 +254,13 @@ def test_handlers_of_a_case_wait_on_simulated_time() -> None:
     assert no.observed["error"] == "shelf.ts asked, and the answer was no"
 
 
+def test_a_scripted_handler_changes_only_objects_in_place() -> None:
+    """W-12: what has no parts cannot be changed, and the attempt is the handler's failure."""
+    report = play(mode="yolo", args="text", handlers=[{"mutate": {"a": 1}, "ext": "shelf.ts"}])
+
+    assert report.observed["error"] == "Extension shelf.ts failed: Cannot assign into text"
+
+
 # Claims
 
 
