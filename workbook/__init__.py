@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbook.diagrams import sequence
     from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
+    from workbook.real_host import host, pipe
     from workbook.review_diagrams import branches, grants
     from workbook.review_phases import phases
     from workbook.review_tables import entries, mode_matrix, notes
@@ -41,6 +42,7 @@ __all__ = [
     "frames",
     "grants",
     "hands_on",
+    "host",
     "ledger",
     "lifecycle",
     "mode_matrix",
@@ -49,6 +51,7 @@ __all__ = [
     "outcomes",
     "overlay",
     "phases",
+    "pipe",
     "policy_cells",
     "policy_matrix",
     "predicted",
@@ -68,6 +71,7 @@ _NAMES = {
     "workbook.bench": ("hands_on", "overlay"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
     "workbook.ready": ("setup",),
+    "workbook.real_host": ("host", "pipe"),
     "workbook.review_diagrams": ("branches", "grants"),
     "workbook.review_phases": ("phases",),
     "workbook.review_tables": ("entries", "mode_matrix", "notes"),
