@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 import workbook as wb
 from labsim.case import Case
@@ -15,6 +16,7 @@ from labsim.library import fixtures_dir
 from labsim.play import run
 from labsim.report import Report
 from labsim.review.events import GrantEnded, GrantGiven, NoteRecorded
+from labsim.review.script import CommandStep, ReplyStep, SwitchStep
 from labsim.review.states import TRANSITIONS, Phase
 from labsim.show import visible
 from workbook.arrows import Lane, Message, Stroke, scene
@@ -177,6 +179,28 @@ def test_a_fork_is_a_session_of_its_own() -> None:
     assert [line.endswith("you are here") for line in lines] == [False, False, False, True]
 
 
+def test_entries_that_came_along_are_told_apart() -> None:
+    """A fork copies the branch: what it copied is there, and what is recorded after it stands below."""
+    case: Any = CASES["review-t02-accept-records-the-edited-text"]
+    steps = [
+        *case.given.steps,
+        SwitchStep(how="fork"),
+        CommandStep(words="review"),
+        ReplyStep(value=None),
+        SwitchStep(how="resume", session="session-1"),
+    ]
+
+    assert wb.branches(run(replace(case, given=replace(case.given, steps=steps)))).text.splitlines() == [
+        "session-1",
+        "  root: the packaged note: draft r0",
+        "  `-- entry-1: accepted r1, with a new text   <-- you are here",
+        "session-2",
+        "  root: the packaged note: draft r0",
+        "  `-- entry-1: came along from the session before",
+        "      `-- entry-2: cancelled r2, with the text as it was",
+    ]
+
+
 @every_case
 def test_every_recorded_entry_is_in_the_picture_once(case_id: str) -> None:
     """Nothing is left out, and nothing is drawn that the ledger does not have; and it is well-formed."""
@@ -319,6 +343,7 @@ def test_what_would_tell_the_same_is_withheld_as_well() -> None:
     for shown in (
         wb.notes([Withheld(["escape"])]),  # type: ignore[list-item]  # what `desk.play` hands out before a commit
         wb.mode_matrix(after=[Withheld(["in-print-mode"])]),  # type: ignore[list-item]  # as above
+        wb.branches(played("t11-fork"), after=[Withheld(["root"])]),  # type: ignore[list-item]  # as above
         wb.phases(after=[Withheld(["escape"])]),  # type: ignore[list-item]  # as above
     ):
         assert isinstance(shown, Withheld)

@@ -69,9 +69,10 @@ class _Tree:
 
 
 @unless_withheld
-def branches(played: Played) -> Picture:
+def branches(played: Played, after: Sequence[Played] = ()) -> Picture:
     """The entries of each session as a tree, and where the session stands now.
 
+    `after`: runs that come before it; while one of them is withheld, so is this, since it would tell the same.
     Raises: NotPlayed, NothingHappened.
     """
     report = eventful(played)
