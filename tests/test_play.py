@@ -313,6 +313,23 @@ def test_a_case_matches_only_what_it_claims(expected: dict[str, Any], matches: b
     assert claimed(expected, choices=["Approve"]).matches is matches
 
 
+@pytest.mark.parametrize(
+    ("expected", "choice", "matches"),
+    [
+        ({"errorIncludes": "denied by user"}, "Deny", True),
+        ({"errorIncludes": "Denied by user"}, "Deny", False),
+        ({"errorIncludes": "denied by user"}, "Approve", False),
+        ({"promptIncludes": "Allow tool: seed_note"}, "Deny", True),
+        ({"promptIncludes": "allow tool"}, "Deny", False),
+    ],
+)
+def test_a_part_of_a_text_is_looked_for_as_it_is_written(
+    expected: dict[str, Any], choice: str, matches: bool
+) -> None:
+    """Where there was no error, no part of one agrees."""
+    assert claimed(expected, choices=[choice]).matches is matches
+
+
 def test_an_observed_true_is_not_one() -> None:
     """Claims are compared as JSON values."""
     assert claimed({"input": {"n": True}}, mode="yolo", args={"n": 1}).matches is False
