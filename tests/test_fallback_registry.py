@@ -21,6 +21,7 @@ from labsim.fallback import (
     WriteRequest,
 )
 from labsim.fallback.events import HandlerConsulted
+from labsim.fallback.registry import consult
 
 
 @pytest.fixture
@@ -348,3 +349,28 @@ def test_removing_an_installation_twice_is_harmless(registries: FallbackRegistri
     installation.remove()
 
     assert registries.writes.snapshot() == (other,)
+
+
+def test_a_handler_that_has_to_be_waited_for_has_not_written_anything():
+    """F-15, F-26: a coroutine is no success. It is recorded as a failure, and the next handler is asked."""
+    heard: list[object] = []
+    asked: list[str] = []
+
+    async def promises(request: object) -> bool:
+        asked.append("promises")
+        return True
+
+    def writes(request: object) -> bool:
+        asked.append("writes")
+        return True
+
+    done = consult(
+        [promises, writes], lambda handler: handler(None), seam=Seam.WRITE, target="/card", emit=heard.append
+    )
+
+    assert done
+    assert asked == ["writes"]
+    assert [(event.answer, event.detail) for event in heard] == [
+        (HandlerAnswer.RAISED, "the handler is an async function; a fallback handler here answers at once"),
+        (HandlerAnswer.ACCEPTED, "true"),
+    ]

@@ -7,7 +7,7 @@ registered in one case can answer in another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -107,7 +107,7 @@ def consult(
     """
     for position, handler in enumerate(handlers, start=1):
         try:
-            returned = ask(handler)
+            returned = _at_once(ask(handler))
         except Exception as error:
             answer, detail = HandlerAnswer.RAISED, error_text(error)
         else:
@@ -126,3 +126,16 @@ def consult(
         if answer is HandlerAnswer.ACCEPTED:
             return True
     return False
+
+
+def _at_once(returned: object) -> object:
+    """A handler's answer. Raises: TypeError, for an answer that has yet to be waited for.
+
+    The search asks one handler after another and waits for none. A coroutine is an object, and any object counts
+    as success: a write would then be reported as done that nobody did.
+    """
+    if isinstance(returned, Awaitable):
+        if isinstance(returned, Coroutine):
+            returned.close()
+        raise TypeError("the handler is an async function; a fallback handler here answers at once")
+    return returned
