@@ -30,10 +30,10 @@ from labsim.events import Event, Ledger
 from labsim.play import start
 from labsim.report import Report
 from labsim.show import kind_of
+from workbook.arrows import EVENTS_DRAWN
 from workbook.diagrams import Diagram, sequence
 from workbook.grid import WIDTH, columns_of
 from workbook.played import NoSuchCall, NothingHappened, NotPlayed
-from workbook.arrows import EVENTS_DRAWN
 
 SVG = "{http://www.w3.org/2000/svg}"
 LEGEND = "--> tells or asks   - -> answers   - -x refuses or fails   ==> has an effect   * notes or decides"
