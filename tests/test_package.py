@@ -60,7 +60,7 @@ def test_the_wheel_runs_the_first_chapter_of_a_clean_copy(installed: Path, tmp_p
     run(installed / "workbook", "start", "desk", cwd=tmp_path)
     code = (
         "import workbook as wb; wb.setup(); desk = wb.open('boundary-desk'); "
-        "print(wb.lifecycle(desk.play('boundary-approval-does-not-persist')))"
+        "print(wb.lifecycle(desk.play('boundary-deny-one-call')))"
     )
 
     shown = run(installed / "python", "-c", code, cwd=tmp_path / "desk")
