@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -11,12 +12,20 @@ from workbook.progress import (
     AlreadyCommitted,
     AnswerKind,
     Commit,
+    Confidence,
     Key,
     NotCommitted,
     Note,
+    NotRevealed,
     Progress,
     Reset,
+    RevealAlreadySeen,
     RevealSeen,
+    Revote,
+    RowNamed,
+    SelfChecked,
+    Standing,
+    Tried,
 )
 
 KEY = Key.of("boundary-desk", "second-call", {"prompt": "How many prompts?", "options": ["one", "two"]})
@@ -197,3 +206,87 @@ def test_the_environment_names_another_folder_which_is_made_when_needed(tmp_path
     progress.commit(KEY, "two")
 
     assert (tmp_path / "deep" / "answers" / "cedar-progress.jsonl").is_file()
+
+
+def test_how_sure_a_learner_is_is_kept_with_the_answer(progress: Progress):
+    """Confidence belongs to the commit: four levels, each with a probability; a learner may leave it out."""
+    given_back = progress.commit(KEY, "two", confidence=Confidence.FAIRLY_SURE)
+    progress.commit(OTHER, "throws")
+
+    assert Progress(progress.folder).committed(KEY) == given_back
+    assert given_back == Commit(seq=2, key=KEY, answer="two", confidence=Confidence.FAIRLY_SURE)
+    assert progress.committed(OTHER) == Commit(seq=3, key=OTHER, answer="throws", confidence=None)
+    assert [level.probability for level in Confidence] == [0.35, 0.6, 0.8, 0.95]
+
+
+def test_a_second_vote_stands_beside_the_commit(progress: Progress):
+    """Vote, discuss, vote again: both answers are kept, and the commit is the one that stands."""
+    first = progress.commit(KEY, "one", confidence=Confidence.CERTAIN)
+    second = progress.vote_again(KEY, "two", confidence=Confidence.UNSURE)
+
+    assert progress.standing(KEY) == Standing(commit=first, revote=second)
+    assert second == Revote(seq=3, key=KEY, answer="two", confidence=Confidence.UNSURE)
+    with pytest.raises(AlreadyCommitted) as refused:
+        progress.vote_again(KEY, "one")
+    assert refused.value.commit == second
+
+
+def test_a_second_vote_needs_a_first_one_and_comes_before_the_reveal(progress: Progress):
+    """Without a commit there is nothing to think over, and after the reveal an answer says nothing."""
+    with pytest.raises(NotCommitted):
+        progress.vote_again(KEY, "two")
+    progress.commit(KEY, "one")
+    progress.see_reveal(KEY)
+    with pytest.raises(RevealAlreadySeen, match="between the commit and the reveal"):
+        progress.vote_again(KEY, "two")
+
+    assert progress.standing(KEY).revote is None
+
+
+def test_naming_a_row_and_checking_oneself_come_after_the_reveal(progress: Progress):
+    """Both compare with what was shown, so neither comes before. Every named row is kept; the last check counts."""
+    progress.commit(KEY, "one")
+    with pytest.raises(NotRevealed):
+        progress.name_row(KEY, 4, held=False)
+    with pytest.raises(NotRevealed):
+        progress.self_check(KEY, ("gate",))
+    progress.see_reveal(KEY)
+    rows = (progress.name_row(KEY, 4, held=False), progress.name_row(KEY, None, held=True))
+    progress.self_check(KEY, ("gate",))
+    last = progress.self_check(KEY, ("gate", "dialog"))
+
+    assert (
+        progress.standing(KEY).rows
+        == rows
+        == (
+            RowNamed(seq=4, key=KEY, row=4, held=False),
+            RowNamed(seq=5, key=KEY, row=None, held=True),
+        )
+    )
+    assert progress.standing(KEY).checked == last == SelfChecked(seq=7, key=KEY, points=("gate", "dialog"))
+
+
+def test_a_reset_hides_all_that_came_with_the_answer_and_no_try_of_an_exercise(progress: Progress):
+    """After a reset nothing stands; the records are all still there."""
+    progress.commit(KEY, "one")
+    progress.vote_again(KEY, "two")
+    progress.see_reveal(KEY)
+    progress.name_row(KEY, 4, held=True)
+    tried = progress.try_(OTHER, 3, 5)
+    progress.reset(KEY)
+
+    assert progress.standing(KEY) == Standing()
+    assert len(progress.records()) == 6
+    assert tried in progress.records()
+    assert tried == Tried(seq=6, key=OTHER, held=3, of=5)
+
+
+def test_a_folder_has_one_pseudonym_for_good(progress: Progress):
+    """It is drawn by chance, to tell nothing, and once, so that two exports are seen to be one person's."""
+    drawn = progress.pseudonym()
+    progress.commit(KEY, "one")
+
+    assert re.fullmatch(r"learner-[0-9a-f]{12}", drawn)
+    assert Progress(progress.folder).pseudonym() == progress.pseudonym() == drawn
+    assert progress.records() == (Commit(seq=3, key=KEY, answer="one"),)
+    assert progress.problems == []

@@ -31,6 +31,27 @@ class AnswerKind(StrEnum):
     TEXT = "text"  # free text: str
 
 
+class Confidence(StrEnum):
+    """How sure a learner says they are. Each word stands for a probability, so that it can be scored."""
+
+    GUESS = "guess"
+    UNSURE = "unsure"
+    FAIRLY_SURE = "fairly sure"
+    CERTAIN = "certain"
+
+    @property
+    def probability(self) -> float:
+        """The stated probability of being right, in (0, 1)."""
+        return _STATED[self]
+
+
+_STATED = {
+    Confidence.GUESS: 0.35,  # most items have three answers
+    Confidence.UNSURE: 0.6,
+    Confidence.FAIRLY_SURE: 0.8,
+    Confidence.CERTAIN: 0.95,
+}
+
 Answer = str | tuple[str, ...] | dict[str, str | int | bool | None]
 
 _SHAPES: dict[AnswerKind, type] = {
@@ -75,16 +96,25 @@ class Entry(Struct, frozen=True, kw_only=True, tag_field="record"):
     key: Key
 
 
-class Commit(Entry, frozen=True, kw_only=True, tag="commit"):
-    """An answer, locked until a reset. Raises: TypeError if the answer has not the shape of its kind."""
+class Given(Entry, frozen=True, kw_only=True):
+    """An answer and how sure the learner is. Raises: TypeError if the answer has not the shape of its kind."""
 
     answer: Answer
     kind: AnswerKind = AnswerKind.CHOICE
+    confidence: Confidence | None = None  # None: not said
 
     def __post_init__(self) -> None:
         shape = _SHAPES[self.kind]
         if not isinstance(self.answer, shape):
             raise TypeError(f"an answer of kind {self.kind} is a {shape.__name__}, not {self.answer!r}")
+
+
+class Commit(Given, frozen=True, kw_only=True, tag="commit"):
+    """An answer, locked until a reset."""
+
+
+class Revote(Given, frozen=True, kw_only=True, tag="vote-again"):
+    """A second answer, after talking it over and before the reveal: beside the commit, never in its place."""
 
 
 class Reset(Entry, frozen=True, kw_only=True, tag="reset"):
@@ -97,13 +127,40 @@ class RevealSeen(Entry, frozen=True, kw_only=True, tag="reveal-seen"):
     """The learner has been shown what really happens."""
 
 
+class RowNamed(Entry, frozen=True, kw_only=True, tag="row-named"):
+    """Which row of the ledger the learner says differed from the prediction, and whether the ledger agrees."""
+
+    row: int | None  # counted from 1; None: no row did
+    held: bool
+
+
+class SelfChecked(Entry, frozen=True, kw_only=True, tag="self-checked"):
+    """Which points of the worked answer a learner found in what they had written: the ids of the points."""
+
+    points: tuple[str, ...]
+
+
+class Tried(Entry, frozen=True, kw_only=True, tag="tried"):
+    """An exercise handed in: in how many of its situations it held."""
+
+    held: int
+    of: int
+
+
 class Note(Entry, frozen=True, kw_only=True, tag="note"):
     """What the learner wrote down about a checkpoint."""
 
     text: str
 
 
-Record = Commit | Reset | RevealSeen | Note
+class Pseudonym(Struct, frozen=True, kw_only=True, tag_field="record", tag="pseudonym"):
+    """The name under which this folder's answers go out. Drawn once, by chance, and shown in no notebook."""
+
+    seq: int
+    name: str
+
+
+Record = Commit | Revote | Reset | RevealSeen | RowNamed | SelfChecked | Tried | Note
 
 
 class OfNewerKind(Struct, frozen=True):
@@ -119,9 +176,10 @@ class Unreadable(Struct, frozen=True):
     why: str
 
 
-_LINE = msgspec.json.Decoder(Header | Record)
+_RECORDS = (Commit, Revote, Reset, RevealSeen, RowNamed, SelfChecked, Tried, Note)
+_LINE = msgspec.json.Decoder(Header | Pseudonym | Record)
 _NEWER = msgspec.json.Decoder(OfNewerKind)
-_KINDS = frozenset(str(kind.__struct_config__.tag) for kind in (Header, Commit, Reset, RevealSeen, Note))
+_KINDS = frozenset(str(kind.__struct_config__.tag) for kind in (Header, Pseudonym, *_RECORDS))
 HEADER_LINE = msgspec.json.encode(Header()) + b"\n"
 
 
@@ -138,6 +196,7 @@ class Contents(Struct, frozen=True, kw_only=True):
 
     records: tuple[Record, ...]  # of the kinds above, in the order of the file
     problems: tuple[str, ...]  # a sentence each
+    pseudonym: str | None  # None: none was drawn yet
     next_seq: int
     sound: int  # length in bytes of what is kept as it is; 0: the header is still to be written
     torn: bytes  # what follows it: a piece of a line, to be set aside before the next append
@@ -162,7 +221,8 @@ def read(path: Path) -> Contents:
     readings = [interpret(line) for line in lines]
     records = [r for r in readings if isinstance(r, Entry)]
     headers = [r for r in readings if isinstance(r, Header)]
-    if data and not (records or headers or HEADER_LINE.startswith(data)):
+    pseudonyms = [r.name for r in readings if isinstance(r, Pseudonym)]
+    if data and not (records or headers or pseudonyms or HEADER_LINE.startswith(data)):
         raise ForeignFile(path, "this is not a progress file of the workbook. Move or rename it, and save again")
     if newest := max((h.version for h in headers if h.version > FORMAT_VERSION), default=0):
         raise ForeignFile(path, f"a newer edition of the workbook wrote this (format {newest}). Upgrade this one")
@@ -177,9 +237,10 @@ def read(path: Path) -> Contents:
             f"The last line of {path.name} is unfinished ({len(torn)} bytes): saving it was cut off, or another "
             "kernel is saving it now. It does not count. The next save will move it to a file of its own."
         )
-    seqs = [r.seq for r in readings if isinstance(r, Entry | OfNewerKind)]
+    seqs = [r.seq for r in readings if isinstance(r, Entry | Pseudonym | OfNewerKind)]
     return Contents(
         records=tuple(records),
+        pseudonym=pseudonyms[0] if pseudonyms else None,  # the first one stays, as a commit does
         problems=tuple(problems),
         next_seq=max(len(lines), 1, *seqs) + 1,
         sound=len(data) - len(torn),
@@ -188,12 +249,13 @@ def read(path: Path) -> Contents:
     )
 
 
-def interpret(line: bytes) -> Header | Record | OfNewerKind | Unreadable | None:
+def interpret(line: bytes) -> Header | Pseudonym | Record | OfNewerKind | Unreadable | None:
     """What one line says; None for a blank one."""
     if not line.strip():
         return None
     try:
-        return _LINE.decode(line)
+        read: Header | Pseudonym | Record = _LINE.decode(line)
+        return read
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         why = str(error)
     try:
@@ -203,7 +265,7 @@ def interpret(line: bytes) -> Header | Record | OfNewerKind | Unreadable | None:
     return Unreadable(why) if newer.record in _KINDS else newer
 
 
-def encode(record: Record) -> bytes:
+def encode(record: Record | Pseudonym) -> bytes:
     """The record's line. Raises: TypeError, if it could not be read back, which would lose the answer silently."""
     line = msgspec.json.encode(record)
     try:
