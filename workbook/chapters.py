@@ -1,8 +1,7 @@
 """A chapter as a notebook uses it: its cases to play, its checkpoints to answer, one learner's progress.
 
 On top of everything else that a notebook needs; below only the notebooks. A chapter is a set of data files
-(`ChapterFiles`); the built-in ones lie in `fixtures/`, and a folder laid out in the same way is a chapter too, so
-nothing else in the workbook has to know where a chapter came from.
+(`ChapterFiles`), which `catalogue` finds; nothing else in the workbook has to know where a chapter came from.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from msgspec import Struct
 
 from labsim.case import Case, SourceClaim, find, parse_file
 from labsim.errors import CaseError
 from labsim.hostvalues import stringify
-from labsim.library import fixtures_dir
 from labsim.play import run
 from labsim.report import Report
+from workbook.catalogue import Origin, SameId, UnknownChapter, catalogue, chapters_in
 from workbook.cells import Cells
+from workbook.chapter_file import ChapterFiles
 from workbook.checkpoint_file import (
     Belief,
     Checkpoint,
@@ -50,17 +49,6 @@ CHECKPOINTS: Final = "checkpoints"
 EXERCISES: Final = "exercises"
 BELIEFS: Final = "beliefs.json"
 _CELLS: Final = Cells()
-
-
-class UnknownChapter(WorkbookError):
-    """No chapter has that id. Attributes: `chapter_id`, `known`."""
-
-    def __init__(self, chapter_id: str, known: tuple[str, ...]) -> None:
-        self.chapter_id = chapter_id
-        self.known = known
-        close = get_close_matches(chapter_id, known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
-        super().__init__(f"No chapter has the id {chapter_id!r}. {hint}")
 
 
 class UnknownCheckpoint(WorkbookError):
@@ -92,18 +80,8 @@ class NoClaims(WorkbookError):
         super().__init__(f"{chapter_id} claims nothing that it does not run: its files have no sourceOnly entries.")
 
 
-class ChapterFiles(Struct, frozen=True, kw_only=True):
-    """Where the parts of one chapter are. `cases` are read in order, and their ids share one space."""
-
-    id: str
-    cases: tuple[Path, ...]
-    checkpoints: Path | None  # None: a chapter without any
-    beliefs: Path | None
-    exercises: Path | None = None  # None: nothing is to be written in it
-
-
 def chapter_files(folder: Path, chapter_id: str) -> ChapterFiles:
-    """A chapter in a folder laid out as `fixtures/`.
+    """A chapter in a folder laid out as `fixtures/`, which needs no `chapter.toml`.
 
     `ID.json` and `ID-more.json` hold cases, `checkpoints/ID.json` checkpoints, `checkpoints/beliefs.json` beliefs,
     `exercises/ID.json` exercises. Raises: UnknownChapter.
@@ -119,25 +97,37 @@ def chapter_files(folder: Path, chapter_id: str) -> ChapterFiles:
         id=chapter_id,
         cases=cases,
         checkpoints=checkpoints if checkpoints.is_file() else None,
-        beliefs=beliefs if beliefs.is_file() else None,
+        beliefs=(beliefs,) if beliefs.is_file() else (),
         exercises=exercises if exercises.is_file() else None,
     )
 
 
 def chapter_ids(folder: Path) -> tuple[str, ...]:
-    """The ids of the chapters in a folder, in the order of their names."""
+    """The ids of the chapters in a folder laid out as `fixtures/`, in the order of their names."""
     names = sorted(path.stem for path in folder.glob("*.json"))
     return tuple(name for name in names if not name.endswith("-more"))
 
 
 def open_chapter(chapter_id: str, *, folder: Path | str | None = None) -> Chapter:
-    """The chapter of that id: built in, or in a folder laid out as `fixtures/`.
+    """The chapter of that id, wherever the catalogue finds it.
 
-    Raises: UnknownChapter; labsim.errors.CaseError, if one of its files is not right; UnknownLearner.
+    `folder`: look there and nowhere else: in a chapter's folder, a folder of chapters, or one laid out as
+    `fixtures/`. Raises: UnknownChapter; workbook.catalogue.SameId; labsim.errors.CaseError, if one of its files is
+    not right; UnknownLearner.
     """
-    files = chapter_files(fixtures_dir() if folder is None else Path(folder), chapter_id)
+    files = catalogue().find(chapter_id).files() if folder is None else _files_in(Path(folder), chapter_id)
     learner = who()
     return Chapter(files, learner=learner, progress=progress_of(learner))
+
+
+def _files_in(folder: Path, chapter_id: str) -> ChapterFiles:
+    if not (chapters := chapters_in(folder)).chapters and not chapters.faults:
+        return chapter_files(folder, chapter_id)
+    listed = chapters.find(chapter_id)
+    built_in = [one for one in catalogue().chapters if one.origin is Origin.BUILT_IN and one.id == chapter_id]
+    if built_in and built_in[0].chapter.path.resolve() != listed.chapter.path.resolve():
+        raise SameId(chapter_id, (built_in[0].chapter.path, listed.chapter.path))
+    return listed.files()
 
 
 class Chapter:
@@ -363,6 +353,14 @@ def _exercises(files: ChapterFiles) -> dict[str, Exercise]:
 
 
 def _beliefs(files: ChapterFiles) -> dict[str, Belief]:
-    if files.beliefs is None:
-        return {}
-    return parse_beliefs(files.beliefs.read_bytes(), files.beliefs.name)
+    """All that its options may name; a belief of the same id in two files would be two beliefs."""
+    made: dict[str, Belief] = {}
+    for path in files.beliefs:
+        found = parse_beliefs(path.read_bytes(), path.name)
+        for belief in found:
+            if belief in made:
+                raise CaseError(
+                    f"{path.name}: {belief}", "there is a belief of that id already", "Give it an id of its own."
+                )
+        made |= found
+    return made
