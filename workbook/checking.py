@@ -23,6 +23,8 @@ from workbook.nbguard import compared_cells, uncompared_cells
 from workbook.progress import FOLDER_VARIABLE
 
 CELL_SECONDS = 60
+#: What nbval is to leave out of its comparison; plain text, for whoever calls nbval without this module, too.
+SANITISER = Path(__file__).with_name("nbval.cfg")
 
 
 class CannotCheck(WorkbookError):
@@ -86,6 +88,7 @@ def _nbval_passes(notebook: Path, scratch: Path) -> bool:
         *(sys.executable, "-m", "pytest", "-q", "-c", str(settings), f"--rootdir={notebook.parent.absolute()}"),
         *("--noconftest", "-p", "no:cacheprovider", "-p", "nbval.plugin", "--nbval", "--nbval-current-env"),
         *(f"--nbval-cell-timeout={CELL_SECONDS}", "--color=auto" if sys.stdout.isatty() else "--color=no"),
+        f"--nbval-sanitize-with={SANITISER}",
         f"./{notebook.name}",
     ]
     return subprocess.run(command, cwd=notebook.parent, env=environment, check=False).returncode == 0
