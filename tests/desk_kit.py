@@ -88,9 +88,64 @@ PAPER: dict[str, Any] = {
     "prompt": "Say it in your own words.",
     "worked": "Each call is asked about.",
     "claims": {"prompts": 2},
+    "points": [
+        {"id": "each", "text": "Each call is asked about.", "belief": "it-is-kept"},
+        {"id": "no-store", "text": "Nothing is written down."},
+    ],
     "scripted": "Both are asked about.",
 }
+FIELDS: dict[str, Any] = {
+    "id": "counted",
+    "kind": "fields",
+    "case": "twice",
+    "prompt": "Approve, then Deny. Predict all three.",
+    "fields": [
+        {
+            "field": "outcome",
+            "asks": "How does the last call end?",
+            "values": [{"value": "return", "text": "it returns"}, {"value": "throw", "text": "it throws"}],
+            "why": "The last answer was no.",
+            "wrong": [
+                {"value": "return", "belief": "it-is-kept", "why": "You may think that the yes still holds."}
+            ],
+        },
+        {
+            "field": "prompts",
+            "asks": "How many dialogs?",
+            "why": "One for each call.",
+            "wrong": [
+                {"value": 1, "belief": "it-is-kept", "why": "You may think that one is enough.", "counter": "both"}
+            ],
+        },
+        {"field": "events.execute", "asks": "How often does it run?", "why": "Once, for the yes."},
+    ],
+    "hints": ["Count them."],
+    "scripted": {"outcome": "throw", "prompts": 1, "events.execute": 1},
+}
+ORDER: dict[str, Any] = {
+    "id": "in-order",
+    "kind": "order",
+    "case": "once",
+    "prompt": "What comes first?",
+    "steps": [
+        {"id": "asked", "text": "The dialog opens.", "event": "question_asked", "why": "It asks about the input."},
+        {"id": "heard", "text": "Handlers hear of it.", "event": "tool_call", "why": "They may change the input."},
+        {
+            "id": "again",
+            "text": "The policy is resolved again.",
+            "event": "policy_resolved",
+            "where": {"on": "effective"},
+            "why": "The input may have changed.",
+        },
+        {"id": "run", "text": "It runs.", "event": "execute", "call": "call-1", "why": "The yes came first."},
+    ],
+    "wrong": [
+        {"earlier": "asked", "later": "heard", "belief": "it-is-kept", "why": "You may think that it asks at once."}
+    ],
+    "scripted": ["asked", "heard", "again", "run"],
+}
 FILE: dict[str, Any] = {"schemaVersion": 1, "chapter": "mini", "checkpoints": [CHOICE, PAPER]}
+EVERY_KIND: dict[str, Any] = {**FILE, "checkpoints": [CHOICE, FIELDS, ORDER, PAPER]}
 
 
 def cases() -> dict[str, Case]:

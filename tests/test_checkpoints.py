@@ -79,7 +79,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "unknown kind": (
         changed(FILE, "checkpoints", 0, "kind", to="choise"),
-        f"{AT_CHOICE}.kind: 'choise' is not allowed here. Use one of: choice, paper.",
+        f"{AT_CHOICE}.kind: 'choise' is not allowed here. Use one of: choice, fields, order, paper.",
     ),
     "one option": (
         changed(FILE, "checkpoints", 0, "options", to=CHOICE["options"][:1]),

@@ -1,8 +1,8 @@
 """Checkpoints as data: the file format, read strictly, and its JSON Schema.
 
-Above `labsim.case`, whose vocabulary predictions use, and `judging`; below `checkpoints`, which plays the cases.
-A file holds questions, beliefs and explanations, and never says which option is right: that is found by playing the
-case. `fixtures/schema/checkpoints.schema.json` is made by `schema_text`.
+Above `checkpoint_kinds`, which it reads, and `judging`; below `checkpoints`, which plays the cases. A file holds
+questions, beliefs and explanations, and never says which answer is right: that is found by playing the case.
+`fixtures/schema/checkpoints.schema.json` is made by `schema_text`.
 """
 
 from __future__ import annotations
@@ -11,85 +11,61 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 
-from labsim.case import Expected
 from labsim.errors import CaseError
 from labsim.strictjson import parse
 from labsim.terms import Outcome, Policy, Rule, Source, Tier
-from workbook.judging import event_kinds
+from workbook.answers import Confidence
+from workbook.checkpoint_kinds import (
+    EVENTS_PREFIX,
+    Allowed,
+    Belief,
+    Checkpoint,
+    ChoiceCheckpoint,
+    Field,
+    FieldsCheckpoint,
+    Mistake,
+    Option,
+    OrderCheckpoint,
+    PaperCheckpoint,
+    Part,
+    Point,
+    Predicts,
+    Step,
+    WrongPair,
+    claimed,
+    content,
+    prediction_of,
+)
+from workbook.judging import EVENTS, FIELDS, event_kinds
+
+__all__ = [
+    "Belief",
+    "BeliefFile",
+    "Checkpoint",
+    "CheckpointFile",
+    "ChoiceCheckpoint",
+    "FieldsCheckpoint",
+    "Option",
+    "OrderCheckpoint",
+    "PaperCheckpoint",
+    "Predicts",
+    "claimed",
+    "content",
+    "parse_beliefs",
+    "parse_checkpoints",
+    "schema",
+    "schema_text",
+]
 
 F = TypeVar("F", bound=Struct)
 
 
-class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A piece of a file; a key it does not know is refused."""
-
-
-class Predicts(Expected, frozen=True, kw_only=True):
-    """Observed fields, as a case's `expected` names them, and how often an event stands in the ledger.
-
-    `events`: count by kind of event, as `labsim.show.kind_of` names it.
-    """
-
-    events: dict[str, int] | UnsetType = UNSET
-
-
-class Option(_Part, frozen=True, kw_only=True):
-    """One answer to choose. What it predicts decides whether it is right; `why` explains it either way.
-
-    `belief` is what somebody who chooses it may hold, and `counter` the case that contradicts it (None: the
-    checkpoint's own). Both belong to wrong options only.
-    """
-
-    id: str
-    text: str
-    predicts: Predicts
-    why: str
-    belief: str | None = None
-    counter: str | None = None
-
-
-class _Checkpoint(_Part, frozen=True, kw_only=True, tag_field="kind"):
-    """What every checkpoint has. `case` is played for the reveal; `retest` names a later one on the same belief."""
-
-    id: str
-    case: str
-    prompt: str
-    hints: tuple[str, ...] = ()
-    retest: str | None = None
-
-    kind: ClassVar[str]
-
-
-class ChoiceCheckpoint(_Checkpoint, frozen=True, kw_only=True, tag="choice"):
-    """One of several options. `scripted` is the option that the scripted learner commits."""
-
-    options: tuple[Option, ...]
-    scripted: str
-    kind: ClassVar[str] = "choice"
-
-    def option(self, option_id: str) -> Option | None:
-        """The option of that id, or None."""
-        return next((option for option in self.options if option.id == option_id), None)
-
-
-class PaperCheckpoint(_Checkpoint, frozen=True, kw_only=True, tag="paper"):
-    """Free text, which the learner compares with `worked`; a run of the case shows what `worked` `claims`."""
-
-    worked: str
-    claims: Predicts
-    scripted: str
-    kind: ClassVar[str] = "paper"
-
-
-Checkpoint: TypeAlias = ChoiceCheckpoint | PaperCheckpoint
-
-
-class CheckpointFile(_Part, frozen=True, kw_only=True):
+class CheckpointFile(Part, frozen=True, kw_only=True):
     """The checkpoints of one chapter, in the order in which they are met."""
 
     schema_version: Literal[1]
@@ -97,36 +73,11 @@ class CheckpointFile(_Part, frozen=True, kw_only=True):
     checkpoints: tuple[Checkpoint, ...]
 
 
-class Belief(_Part, frozen=True, kw_only=True):
-    """Something people hold to be true. `because` says what makes it plausible."""
-
-    id: str
-    says: str
-    because: str
-
-
-class BeliefFile(_Part, frozen=True, kw_only=True):
+class BeliefFile(Part, frozen=True, kw_only=True):
     """All beliefs that options may name."""
 
     schema_version: Literal[1]
     beliefs: tuple[Belief, ...]
-
-
-def content(checkpoint: Checkpoint) -> dict[str, Any]:
-    """What the learner was asked: a commit is kept for this content, and no other.
-
-    Explanations, hints and predicted fields are left out, so that mending them does not drop anybody's answer.
-    """
-    asked: dict[str, Any] = {"kind": checkpoint.kind, "case": checkpoint.case, "prompt": checkpoint.prompt}
-    if isinstance(checkpoint, ChoiceCheckpoint):
-        asked["options"] = [[option.id, option.text] for option in checkpoint.options]
-    return asked
-
-
-def claimed(predicts: Predicts) -> dict[str, Any]:
-    """The fields that a prediction names, by wire name; never empty in a file that was read."""
-    fields: dict[str, Any] = msgspec.to_builtins(predicts)
-    return fields
 
 
 # ---------------------------------------------------------------------------------------------------- reading
@@ -144,11 +95,15 @@ def parse_checkpoints(data: bytes, name: str) -> CheckpointFile:
         _said(place, id=checkpoint.id, prompt=checkpoint.prompt, case=checkpoint.case)
         for step, hint in enumerate(checkpoint.hints):
             _said(place, **{f"hints[{step}]": hint})
-        if isinstance(checkpoint, ChoiceCheckpoint):
-            _check_options(checkpoint, place)
-        else:
-            _said(place, worked=checkpoint.worked, scripted=checkpoint.scripted)
-            _check_claims(checkpoint.claims, f"{place}.claims")
+        match checkpoint:
+            case ChoiceCheckpoint():
+                _check_options(checkpoint, place)
+            case FieldsCheckpoint():
+                _check_fields(checkpoint, place)
+            case OrderCheckpoint():
+                _check_order(checkpoint, place)
+            case PaperCheckpoint():
+                _check_paper(checkpoint, place)
         others = [other.id for other in file.checkpoints if other.id != checkpoint.id]
         if checkpoint.retest is not None and checkpoint.retest not in others:
             raise CaseError(
@@ -199,18 +154,119 @@ def _check_options(checkpoint: ChoiceCheckpoint, place: str) -> None:
         )
 
 
+def _check_fields(checkpoint: FieldsCheckpoint, place: str) -> None:
+    fields = checkpoint.fields
+    if len(fields) < 2:
+        raise CaseError(
+            f"{place}.fields", f"{len(fields)} is too few", "Give at least two fields, or make it a choice."
+        )
+    _distinct((field.field for field in fields), f"{place}.fields", "field", field="field")
+    _distinct((field.asks for field in fields), f"{place}.fields", "field", field="asks")
+    for number, field in enumerate(fields):
+        _check_field(field, f"{place}.fields[{number}]")
+    for name, value in checkpoint.scripted.items():
+        asked = checkpoint.field(name)
+        if asked is None:
+            raise CaseError(
+                f"{place}.scripted.{name}", "no field is of that name", _one_of(field.field for field in fields)
+            )
+        if not asked.allowed(value):
+            raise CaseError(f"{place}.scripted.{name}", f"{value!r} is no answer to this", _answers(asked))
+    for field in fields:
+        if field.field not in checkpoint.scripted:
+            raise CaseError(f"{place}.scripted", f"{field.field} has no answer", f"Add {field.field!r}.")
+
+
+def _check_field(field: Field, place: str) -> None:
+    _said(place, asks=field.asks, why=field.why)
+    kind = field.field.removeprefix(EVENTS_PREFIX)
+    if kind != field.field:
+        _check_kind(kind, f"{place}.field")
+    elif kind not in FIELDS or kind == EVENTS:
+        close = get_close_matches(kind, FIELDS, n=1)
+        remedy = f"Did you mean {close[0]!r}?" if close else "See `expected` in fixtures/schema/case.schema.json."
+        raise CaseError(f"{place}.field", f"{kind!r} is nothing that a case shows", remedy)
+    if len(field.values) == 1:
+        raise CaseError(
+            f"{place}.values", "1 is too few to choose from", "Give at least two, or none for a number."
+        )
+    for number, one in enumerate(field.values):
+        _said(f"{place}.values[{number}]", text=one.text)
+        _check_fits(field, one.value, f"{place}.values[{number}].value")
+    _distinct((repr(one.value) for one in field.values), f"{place}.values", "value", field="value")
+    _distinct((one.text for one in field.values), f"{place}.values", "value", field="text")
+    if not field.values:
+        _check_fits(field, 0, f"{place}.values", "List the values to choose from.")
+    for number, mistake in enumerate(field.wrong):
+        _said(f"{place}.wrong[{number}]", belief=mistake.belief, why=mistake.why)
+        if not field.allowed(mistake.value):
+            found = f"{mistake.value!r} is no answer to this"
+            raise CaseError(f"{place}.wrong[{number}].value", found, _answers(field))
+    _distinct((repr(one.value) for one in field.wrong), f"{place}.wrong", "mistake", field="value")
+
+
+def _check_fits(field: Field, value: bool | int | str, place: str, remedy: str = "") -> None:
+    try:
+        claims = prediction_of(field.field, value)
+    except msgspec.ValidationError:
+        words = _WORDS.get(field.field)
+        found = f"{field.field} cannot be {value!r}"
+        raise CaseError(place, found, remedy or (_one_of(words) if words else "Use another value.")) from None
+    _check_claims(claims, place)
+
+
+def _check_order(checkpoint: OrderCheckpoint, place: str) -> None:
+    steps = checkpoint.steps
+    if len(steps) < 3:
+        raise CaseError(f"{place}.steps", f"{len(steps)} is too few to put in order", "Give at least three steps.")
+    _distinct((step.id for step in steps), f"{place}.steps", "step")
+    _distinct((step.text for step in steps), f"{place}.steps", "step", field="text")
+    for number, step in enumerate(steps):
+        here = f"{place}.steps[{number}] ({step.id})"
+        _said(here, id=step.id, text=step.text, why=step.why)
+        _check_kind(step.event, f"{here}.event")
+    ids = [step.id for step in steps]
+    if sorted(checkpoint.scripted) != sorted(ids):
+        found = f"{', '.join(checkpoint.scripted) or 'nothing'} is not every step once"
+        raise CaseError(f"{place}.scripted", found, f"Put these in order: {', '.join(ids)}.")
+    for number, pair in enumerate(checkpoint.wrong):
+        here = f"{place}.wrong[{number}]"
+        _said(here, belief=pair.belief, why=pair.why)
+        for end, step_id in (("earlier", pair.earlier), ("later", pair.later)):
+            if step_id not in ids:
+                raise CaseError(f"{here}.{end}", f"{step_id!r} is no step", _one_of(ids))
+        if pair.earlier == pair.later:
+            raise CaseError(f"{here}.later", f"{pair.later!r} cannot come after itself", "Name two steps.")
+    pairs = (f"{pair.earlier} before {pair.later}" for pair in checkpoint.wrong)
+    _distinct(pairs, f"{place}.wrong", "pair", field="earlier")
+
+
+def _check_paper(checkpoint: PaperCheckpoint, place: str) -> None:
+    _said(place, worked=checkpoint.worked, scripted=checkpoint.scripted)
+    _check_claims(checkpoint.claims, f"{place}.claims")
+    _distinct((point.id for point in checkpoint.points), f"{place}.points", "point")
+    _distinct((point.text for point in checkpoint.points), f"{place}.points", "point", field="text")
+    for number, point in enumerate(checkpoint.points):
+        _said(f"{place}.points[{number}] ({point.id})", id=point.id, text=point.text)
+
+
+def _answers(field: Field) -> str:
+    return _one_of(repr(one.value) for one in field.values) if field.values else "Use a whole number, 0 or more."
+
+
+def _check_kind(kind: str, place: str) -> None:
+    if kind not in event_kinds():
+        close = get_close_matches(kind, event_kinds(), n=1)
+        remedy = f"Did you mean {close[0]!r}?" if close else "`python -m labsim case ID` shows the kinds."
+        raise CaseError(place, "no event is of this kind", remedy)
+
+
 def _check_claims(claims: Predicts, place: str) -> None:
     if not claimed(claims):
         raise CaseError(place, "nothing is predicted", "Name at least one observed field, such as prompts.")
     events = {} if claims.events is UNSET else claims.events
     for kind, count in events.items():
-        if kind not in event_kinds():
-            close = get_close_matches(kind, event_kinds(), n=1)
-            raise CaseError(
-                f"{place}.events.{kind}",
-                "no event is of this kind",
-                f"Did you mean {close[0]!r}?" if close else "`python -m labsim case ID` shows the kinds.",
-            )
+        _check_kind(kind, f"{place}.events.{kind}")
         if count < 0:
             raise CaseError(f"{place}.events.{kind}", f"{count} is no count", "Use 0 or more.")
 
@@ -245,8 +301,12 @@ _WORDS: Final[Mapping[str, tuple[object, ...]]] = {
     "rule": tuple(Rule),
     "source": tuple(Source),
     "tier": tuple(Tier),
+    "scriptedConfidence": tuple(Confidence),
 }
-_STRUCTS: Final = (CheckpointFile, ChoiceCheckpoint, PaperCheckpoint, Option, Predicts, BeliefFile, Belief)
+_STRUCTS: Final = (
+    *(CheckpointFile, *get_args(Checkpoint), Option, Predicts, Field, Allowed, Mistake, Step, WrongPair, Point),
+    *(BeliefFile, Belief),
+)
 
 
 def _read(data: bytes, name: str, kind: type[F]) -> F:

@@ -1,7 +1,7 @@
-"""Checkpoints judged: which option is right is found by playing the case.
+"""How a learner stands with a checkpoint, and whether a chapter's checkpoints are right: found by playing.
 
-Above `checkpoint_file`, `judging` and `labsim.play`; below `reveal`, which shows it, and `prediction`, which asks.
-Nothing here is stored: a verdict is worked out from the ledger each time it is wanted.
+Above `checkpoint_file` and `judged`; below `reveal`, which shows it, and `prediction`, which asks. Nothing here is
+stored: a verdict is worked out from the ledger each time it is wanted.
 """
 
 from __future__ import annotations
@@ -11,24 +11,47 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
-from msgspec import Struct
-
 from labsim.case import Case, find
 from labsim.errors import CaseError, UnknownCase
 from labsim.play import run
-from labsim.report import FieldCheck, Report
-from labsim.show import kind_of
-from workbook.checkpoint_file import (
+from labsim.report import Report
+from workbook.checkpoint_file import CheckpointFile
+from workbook.checkpoint_kinds import (
     Belief,
     Checkpoint,
-    CheckpointFile,
     ChoiceCheckpoint,
+    Field,
+    FieldsCheckpoint,
     Option,
+    OrderCheckpoint,
     PaperCheckpoint,
     Predicts,
-    claimed,
+    beliefs_of,
+    prediction_of,
 )
-from workbook.judging import compare_prediction, holds
+from workbook.judged import (
+    Judged,
+    beliefs_behind,
+    is_right,
+    judge,
+    judge_options,
+    right_order,
+    right_values,
+    rows_of_step,
+)
+from workbook.ledger_rows import kinds_of, rows_of
+
+__all__ = [
+    "Judged",
+    "Verdict",
+    "beliefs_behind",
+    "check",
+    "is_right",
+    "judge",
+    "judge_options",
+    "kinds_of",
+    "rows_of",
+]
 
 
 class Verdict(StrEnum):
@@ -40,113 +63,95 @@ class Verdict(StrEnum):
     RIGHT = "right"
 
 
-class Judged(Struct, frozen=True, kw_only=True):
-    """One option beside what the case showed, claim by claim."""
-
-    option: Option
-    checks: tuple[FieldCheck, ...]
-
-    @property
-    def matches(self) -> bool:
-        """Whether the played case shows every predicted field."""
-        return holds(self.checks)
-
-
-def judge(predicts: Predicts, report: Report) -> tuple[FieldCheck, ...]:
-    """Each predicted field beside the observed one; events as `events.KIND`."""
-    return tuple(compare_prediction(claimed(predicts), report))
-
-
-def judge_options(checkpoint: ChoiceCheckpoint, report: Report) -> tuple[Judged, ...]:
-    """Every option of a checkpoint, judged by a report of its case."""
-    return tuple(Judged(option=option, checks=judge(option.predicts, report)) for option in checkpoint.options)
-
-
-# ------------------------------------------------------------------------------------------------- row numbers
-
-_LAST_WORD: Final = ("call_returned", "call_threw", "mutation_returned", "mutation_raised", "tool_finished")
-_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "outcome": _LAST_WORD,
-    "errorIncludes": _LAST_WORD,
-    "effects": ("execute",),
-    "input": ("execute",),
-    "prompts": ("question_asked",),
-    "promptIncludes": ("question_asked",),
-    "toolCalls": ("tool_call",),
-    "successfulCalls": ("call_returned", "tool_finished"),
-    "rpcRequests": ("frame_sent",),
-    "providerSafetyApproved": ("safety_acknowledged",),
-    "primitiveAttempts": ("primitive_attempted",),
-    "tier": ("policy_resolved",),
-    "policy": ("policy_resolved",),
-    "source": ("policy_resolved",),
-    "rule": ("policy_resolved",),
-    "decisions": ("call_decided",),
-    "decidedBy": ("call_decided",),
-    "requests": ("permission_requested",),
-    "resolutions": ("permission_resolved",),
-    "asked": ("approver_asked",),
-    "rulesLeft": ("rule_remembered", "rule_revoked", "scope_cleared"),
-    "runEnded": ("run_ended",),
-    "entries": ("note_recorded",),
-    "status": ("note_recorded",),
-    "revision": ("note_recorded",),
-    "text": ("note_recorded",),
-    "authorized": ("grant_given", "grant_ended"),
-    "dialogs": ("question_asked",),
-    "notices": ("notified",),
-    "lateReplies": ("late_reply",),
-    "frames": ("frame_sent",),
-}
-
-
-def kinds_of(field: str) -> tuple[str, ...]:
-    """The kinds of event that a field is read from; none for one that no event shows."""
-    return (field.removeprefix("events."),) if field.startswith("events.") else _KINDS.get(field, ())
-
-
-def rows_of(field: str, report: Report) -> tuple[int, ...]:
-    """The rows of the ledger, counted from 1, that show a field; of how it ended, the last one."""
-    kinds = kinds_of(field)
-    rows = tuple(number for number, event in enumerate(report.ledger, start=1) if kind_of(event) in kinds)
-    return rows[-1:] if kinds is _LAST_WORD else rows
-
-
 # --------------------------------------------------------------------------------------------------- the check
 
 
 def check(file: CheckpointFile, cases: Iterable[Case], beliefs: Mapping[str, Belief]) -> list[CaseError]:
     """What is wrong with a chapter's checkpoints, beyond their shape; an empty list is the good answer.
 
-    Plays every case that is named. Exactly one option must match; every other needs a belief, and a case whose
-    ledger contradicts it.
+    Plays every case that is named. A choice has exactly one option that matches, a field one value, an order one
+    row for each step; whatever is wrong needs a belief that is known, and a case whose ledger contradicts it.
     """
     known = {case.id: case for case in cases}
     found: list[CaseError] = []
     for number, checkpoint in enumerate(file.checkpoints):
         place = f"{file.chapter}: checkpoints[{number}] ({checkpoint.id})"
-        found.extend(_problems(checkpoint, place, known, beliefs))
+        found.extend(_wording(checkpoint, place))
+        found.extend(_retest(checkpoint, place, file.checkpoints[number + 1 :]))
+        found.extend(_unknown_beliefs(checkpoint, place, beliefs))
+        found.extend(_problems(checkpoint, place, known))
     return found
 
 
-def _problems(
-    checkpoint: Checkpoint, place: str, cases: Mapping[str, Case], beliefs: Mapping[str, Belief]
-) -> Iterator[CaseError]:
-    yield from _wording(checkpoint, place)
+def _retest(checkpoint: Checkpoint, place: str, later: Iterable[Checkpoint]) -> Iterator[CaseError]:
+    """A retest comes after, and is about something that this one is about."""
+    if checkpoint.retest is None:
+        return
+    mine = frozenset(beliefs_of(checkpoint))
+    would_do = [other.id for other in later if mine.intersection(beliefs_of(other))]
+    if checkpoint.retest not in would_do:
+        yield CaseError(
+            f"{place}.retest",
+            f"{checkpoint.retest!r} is no later checkpoint that shares a belief with this one",
+            f"Use one of: {', '.join(would_do)}." if would_do else "Remove it: no later one does.",
+        )
+
+
+def _unknown_beliefs(checkpoint: Checkpoint, place: str, known: Mapping[str, Belief]) -> Iterator[CaseError]:
+    for belief in beliefs_of(checkpoint):
+        if belief not in known:
+            where = _place_of_belief(checkpoint, belief)
+            yield CaseError(f"{place}.{where}.belief", f"{belief!r} is not a known belief", "See beliefs.json.")
+
+
+def _place_of_belief(checkpoint: Checkpoint, belief: str) -> str:
+    """Where a checkpoint names a belief first."""
+    match checkpoint:
+        case ChoiceCheckpoint():
+            named = [(f"options[{n}] ({one.id})", one.belief) for n, one in enumerate(checkpoint.options)]
+        case FieldsCheckpoint():
+            named = [
+                (f"fields[{n}].wrong[{m}]", mistake.belief)
+                for n, field in enumerate(checkpoint.fields)
+                for m, mistake in enumerate(field.wrong)
+            ]
+        case OrderCheckpoint():
+            named = [(f"wrong[{n}]", pair.belief) for n, pair in enumerate(checkpoint.wrong)]
+        case PaperCheckpoint():
+            named = [(f"points[{n}] ({one.id})", one.belief) for n, one in enumerate(checkpoint.points)]
+    return next(place for place, name in named if name == belief)
+
+
+def _problems(checkpoint: Checkpoint, place: str, cases: Mapping[str, Case]) -> Iterator[CaseError]:
     try:
         report = run(find(cases.values(), checkpoint.case))
     except UnknownCase as error:
         yield CaseError(f"{place}.case", str(error).rstrip("."), "")
         return
-    if isinstance(checkpoint, PaperCheckpoint):
-        for claim in judge(checkpoint.claims, report):
-            if not claim.agrees:
-                yield CaseError(
-                    f"{place}.claims.{claim.field}",
-                    f"{claim.expected!r} is claimed, and {checkpoint.case} shows {claim.observed!r}",
-                    "Mend the claim, and the worked answer with it.",
-                )
-        return
+    match checkpoint:
+        case ChoiceCheckpoint():
+            yield from _of_choice(checkpoint, place, cases, report)
+        case FieldsCheckpoint():
+            yield from _of_fields(checkpoint, place, cases, report)
+        case OrderCheckpoint():
+            yield from _of_order(checkpoint, place, report)
+        case PaperCheckpoint():
+            yield from _of_paper(checkpoint, place, report)
+
+
+def _of_paper(checkpoint: PaperCheckpoint, place: str, report: Report) -> Iterator[CaseError]:
+    for claim in judge(checkpoint.claims, report):
+        if not claim.agrees:
+            yield CaseError(
+                f"{place}.claims.{claim.field}",
+                f"{claim.expected!r} is claimed, and {checkpoint.case} shows {claim.observed!r}",
+                "Mend the claim, and the worked answer with it.",
+            )
+
+
+def _of_choice(
+    checkpoint: ChoiceCheckpoint, place: str, cases: Mapping[str, Case], report: Report
+) -> Iterator[CaseError]:
     judged = judge_options(checkpoint, report)
     right = [one.option.id for one in judged if one.matches]
     if len(right) != 1:
@@ -159,7 +164,7 @@ def _problems(
         if one.matches:
             yield from _of_right_option(one.option, here)
         else:
-            yield from _of_wrong_option(one.option, checkpoint, here, cases, beliefs)
+            yield from _of_wrong_option(one.option, checkpoint, here, cases)
 
 
 def _of_right_option(option: Option, place: str) -> Iterator[CaseError]:
@@ -169,23 +174,90 @@ def _of_right_option(option: Option, place: str) -> Iterator[CaseError]:
 
 
 def _of_wrong_option(
-    option: Option, checkpoint: Checkpoint, place: str, cases: Mapping[str, Case], beliefs: Mapping[str, Belief]
+    option: Option, checkpoint: Checkpoint, place: str, cases: Mapping[str, Case]
 ) -> Iterator[CaseError]:
     if option.belief is None:
         yield CaseError(place, "this option is wrong, and no belief says who would choose it", "Add a belief.")
-    elif option.belief not in beliefs:
-        yield CaseError(f"{place}.belief", f"{option.belief!r} is not a known belief", "See beliefs.json.")
-    if option.counter is None or option.counter == checkpoint.case:
-        return  # the checkpoint's own case contradicts it, or it would match
+    yield from _counter(option.counter, option.predicts, "this option predicts", checkpoint, place, cases)
+
+
+def _counter(
+    counter: str | None,
+    predicts: Predicts,
+    what: str,
+    checkpoint: Checkpoint,
+    place: str,
+    cases: Mapping[str, Case],
+) -> Iterator[CaseError]:
+    """A case that is named as the counter must deny what was predicted; the checkpoint's own does."""
+    if counter is None or counter == checkpoint.case:
+        return
     try:
-        counter = run(find(cases.values(), option.counter))
+        report = run(find(cases.values(), counter))
     except UnknownCase as error:
         yield CaseError(f"{place}.counter", str(error).rstrip("."), "")
         return
-    if all(claim.agrees for claim in judge(option.predicts, counter)):
+    if all(claim.agrees for claim in judge(predicts, report)):
+        yield CaseError(f"{place}.counter", f"{counter} shows what {what}", "Name a case that does not.")
+
+
+def _of_fields(
+    checkpoint: FieldsCheckpoint, place: str, cases: Mapping[str, Case], report: Report
+) -> Iterator[CaseError]:
+    if not beliefs_of(checkpoint):
+        yield CaseError(f"{place}.fields", "no likely wrong value is named", "Add one to `wrong`, with its belief.")
+    for number, field in enumerate(checkpoint.fields):
+        yield from _of_field(field, checkpoint, f"{place}.fields[{number}]", cases, report)
+
+
+def _of_field(
+    field: Field, checkpoint: Checkpoint, place: str, cases: Mapping[str, Case], report: Report
+) -> Iterator[CaseError]:
+    right = right_values(field, report)
+    if len(right) != 1:
+        found = f"{', '.join(map(repr, right))} all match" if right else "no answer matches"
+        remedy = "Mend the values: one has to match." if field.values else "Ask about something that is counted."
+        yield CaseError(f"{place}.values", f"{found} what {checkpoint.case} shows", remedy)
+    for number, mistake in enumerate(field.wrong):
+        here = f"{place}.wrong[{number}]"
+        if mistake.value in right:
+            found = f"{mistake.value!r} is what {checkpoint.case} shows"
+            yield CaseError(f"{here}.value", found, "Name a value that is wrong.")
+        predicts = prediction_of(field.field, mistake.value)
+        yield from _counter(mistake.counter, predicts, "this predicts", checkpoint, here, cases)
+
+
+def _of_order(checkpoint: OrderCheckpoint, place: str, report: Report) -> Iterator[CaseError]:
+    if not beliefs_of(checkpoint):
+        yield CaseError(f"{place}.wrong", "no likely wrong order is named", "Add a pair of steps, with its belief.")
+    rows: dict[int, str] = {}
+    for number, step in enumerate(checkpoint.steps):
+        here = f"{place}.steps[{number}] ({step.id})"
+        found = rows_of_step(step, report)
+        if len(found) != 1:
+            seen = f"the rows {', '.join(map(str, found))} are" if found else "no row is"
+            remedy = "Name its call, or what it says in `where`." if found else "Name another event."
+            yield CaseError(here, f"{seen} this event in {checkpoint.case}", remedy)
+        elif found[0] in rows:
+            yield CaseError(here, f"row {found[0]} is {rows[found[0]]} already", "Leave one of the two out.")
+        else:
+            rows[found[0]] = step.id
+    if len(rows) == len(checkpoint.steps):
+        yield from _of_rows(checkpoint, place, report)
+
+
+def _of_rows(checkpoint: OrderCheckpoint, place: str, report: Report) -> Iterator[CaseError]:
+    right = [one.step for one in right_order(checkpoint, report)]
+    if right == list(checkpoint.listed):
         yield CaseError(
-            f"{place}.counter", f"{option.counter} shows what this option predicts", "Name a case that does not."
+            f"{place}.steps", "the alphabet, in which they are listed, is the right order", "Word one of them anew."
         )
+    if (ids := [step.id for step in right]) == sorted(ids):
+        yield CaseError(f"{place}.steps", "the alphabet of their ids is the right order", "Rename one of them.")
+    for number, pair in enumerate(checkpoint.wrong):
+        if ids.index(pair.earlier) < ids.index(pair.later):
+            found = f"{pair.earlier} does come before {pair.later} in {checkpoint.case}"
+            yield CaseError(f"{place}.wrong[{number}]", found, "Name a pair that is wrong.")
 
 
 _BY_POSITION: Final = re.compile(
@@ -197,10 +269,19 @@ _BY_POSITION: Final = re.compile(
 def _wording(checkpoint: Checkpoint, place: str) -> Iterator[CaseError]:
     """Texts must not point at an option by where it stands."""
     texts = {"prompt": checkpoint.prompt} | {f"hints[{n}]": hint for n, hint in enumerate(checkpoint.hints)}
-    if isinstance(checkpoint, ChoiceCheckpoint):
-        for number, option in enumerate(checkpoint.options):
-            texts |= {f"options[{number}].text": option.text, f"options[{number}].why": option.why}
-    for field, text in texts.items():
+    match checkpoint:
+        case ChoiceCheckpoint():
+            for number, option in enumerate(checkpoint.options):
+                texts |= {f"options[{number}].text": option.text, f"options[{number}].why": option.why}
+        case FieldsCheckpoint():
+            for number, field in enumerate(checkpoint.fields):
+                texts |= {f"fields[{number}].asks": field.asks, f"fields[{number}].why": field.why}
+        case OrderCheckpoint():
+            for number, step in enumerate(checkpoint.steps):
+                texts |= {f"steps[{number}].text": step.text, f"steps[{number}].why": step.why}
+        case PaperCheckpoint():
+            pass
+    for field_place, text in texts.items():
         if pointing := _BY_POSITION.search(text):
             found = f"{pointing[0]!r} points at a position, and positions move"
-            yield CaseError(f"{place}.{field}", found, "Quote the option instead.")
+            yield CaseError(f"{place}.{field_place}", found, "Quote the option instead.")
