@@ -251,6 +251,16 @@ class Chapter:
         """The ids of its checkpoints, in the order in which they are met."""
         return tuple(self._checkpoints)
 
+    @property
+    def checkpoint_records(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints themselves, in the same order: for checks and for looking at answers, not for a page."""
+        return tuple(self._checkpoints.values())
+
+    @property
+    def lesson(self) -> Lesson:
+        """What its checkpoints share: cases to play, beliefs, whose answers count."""
+        return self._lesson
+
     def predict(self, checkpoint_id: str) -> Prediction:
         """The checkpoint, to be answered. Raises: UnknownCheckpoint."""
         return Prediction(self._lesson, self._checkpoint(checkpoint_id))

@@ -25,7 +25,7 @@ from workbook.checkpoint_kinds import (
     beliefs_of,
     content,
 )
-from workbook.judged import beliefs_behind, is_right
+from workbook.judged import beliefs_behind, is_right, right_order, right_values
 
 RECALL: Final = "recall:"  # the checkpoint of a key begins with it when an earlier chapter's question comes back
 
@@ -45,7 +45,9 @@ class Item:
     __slots__ = ("_judged", "_report", "beliefs", "checkpoint", "key")
 
     def __init__(self, chapter: str, checkpoint: Checkpoint, report: Report) -> None:
-        """`report`: of the checkpoint's case, played to its end."""
+        """`report`: of the checkpoint's case, played to its end. Raises: CaseError, for a step that is no event."""
+        if isinstance(checkpoint, OrderCheckpoint):
+            right_order(checkpoint, report)  # better now than when somebody's answer is looked at
         self.key = Key.of(chapter, checkpoint.id, content(checkpoint))
         self.checkpoint = checkpoint
         self.beliefs = frozenset(beliefs_of(checkpoint))  # a right answer speaks against all of them
@@ -69,6 +71,20 @@ class Item:
             if not isinstance(self.checkpoint, PaperCheckpoint):  # nobody's text is kept
                 self._judged[known] = found
         return found
+
+    @property
+    def right_answer(self) -> Answer | None:
+        """An answer that is right; None where only the learner can tell, or where none is."""
+        match self.checkpoint:
+            case ChoiceCheckpoint(options=options):
+                return next((option.id for option in options if self.judge(option.id).right), None)
+            case FieldsCheckpoint(fields=fields):
+                values = {field.field: right_values(field, self._report)[:1] for field in fields}
+                return {name: value for name, (value,) in values.items()} if all(values.values()) else None
+            case OrderCheckpoint() as order:
+                return tuple(one.step.id for one in right_order(order, self._report))
+            case PaperCheckpoint():
+                return None
 
     def missing(self, points: Iterable[str]) -> tuple[str, ...]:
         """The beliefs of a learner who found only these points of the worked answer in their own text."""
@@ -199,7 +215,10 @@ def recall_key(asking: str, item: Item) -> Key:
 
 
 def items_of(chapter: str, checkpoints: Iterable[Checkpoint], play: Play) -> Iterator[Item]:
-    """The items of a chapter's checkpoints; each case is played here, once. Raises: labsim.errors.UnknownCase."""
+    """The items of a chapter's checkpoints; each case is played here, once.
+
+    Raises: labsim.errors.UnknownCase; CaseError.
+    """
     reports: dict[str, Report] = {}
     for checkpoint in checkpoints:
         if checkpoint.case not in reports:
