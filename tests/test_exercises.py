@@ -14,7 +14,8 @@ from labsim.gate import ApprovalAnswer, ApprovalDecision, ApprovalRequest, SideE
 from labsim.library import fixtures_dir
 from labsim.show import kind_of
 from workbook.bounded import MOST_STEPS, MOST_WAITS
-from workbook.exercise_file import Exercise, check_exercises, parse_exercises
+from workbook.exercise_check import check_exercises
+from workbook.exercise_file import Exercise, parse_exercises
 from workbook.grading import Grade, grade
 
 ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY

@@ -1,64 +1,217 @@
 """Exercises as data: what a learner is to write, and the situations that what they wrote is tried in.
 
-Above `labsim.case`, whose vocabulary the situations use; below `grading`, which plays them. A file says what has to
-come out and never how to get there: a situation is a gate case whose scripted answers are those of somebody who
-does it right, so that the file can be checked by playing it.
+Above `labsim.case`, whose vocabulary the situations use, and `invariants`; below `grading`, which plays them. A
+file says what has to come out and never how to get there: a situation is a case whose scripted answers are those
+of somebody who does it right, so that the file can be checked by playing it (`exercise_check`).
+`fixtures/schema/exercises.schema.json` is made by `schema_text`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Literal
+from itertools import product
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from labsim.case import GateCase, parse_case
+from labsim.case import Case, DispatchCase, GateCase, LoopCase, WrapperCase, parse_case
 from labsim.errors import CaseError
-from labsim.play import run
 from labsim.strictjson import parse
+from workbook.flawed import Piece
+from workbook.invariants import Invariant, PersonSays
+
+#: The hand-in that stands in place of what a case of the first host scripts: `ext` of its scripted handler.
+YOURS: Final = "yours"
+_MOST_MADE: Final = 2_000  # situations of one sweep; more would keep a learner waiting
+
+CallCase: TypeAlias = WrapperCase | DispatchCase | LoopCase
 
 
 class Form(StrEnum):
-    """What is handed in."""
+    """What is handed in. The first two are for the second host, the others for the first."""
 
     POLICY = "policy"  # a plain function of the request
     APPROVER = "approver"  # a class with `async def approve`, or an `async def` function
+    SETTINGS = "settings"  # a mapping: tools.approvalMode and tools.approval
+    HANDLER = "handler"  # a function of the event and its context
+    ANSWERS = "answers"  # a function of one open question, or a class with `answer`
+    TRACE = "trace"  # a part of a case, as data, that breaks a given piece
+    CASE = "case"  # a whole case of the learner's own
 
 
-class Exercise(Struct, frozen=True, kw_only=True):
-    """One thing to write. `situations` are hidden until something is handed in, in the order they are tried.
+class Situation(Struct, frozen=True, kw_only=True):
+    """One call or several at the first host. `person`: what a person says who is asked, in turn."""
 
-    A situation's `title` says what is tried and its `why` what should come of it; both are shown to a learner whose
-    code fails there.
-    """
-
-    id: str
-    form: Form
-    task: str
-    rules: tuple[str, ...]
-    hints: tuple[str, ...]
-    situations: tuple[GateCase, ...]
+    case: CallCase
+    person: tuple[PersonSays, ...] = ()
 
 
 class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A piece of a file; a key it does not know is refused."""
 
 
-class _ExerciseSpec(_Part, frozen=True, kw_only=True):
+class Sweep(_Part, frozen=True, kw_only=True):
+    """Situations that are made and not written: each choice of one entry from every list of `vary`, over `given`.
+
+    Of each of them, what is in `holds` has to be true. `person`: the replies of a person to try, one list for each.
+    """
+
+    id: str
+    title: str
+    why: str
+    given: dict[str, Any] = {}
+    vary: tuple[tuple[dict[str, Any], ...], ...]
+    person: tuple[tuple[PersonSays, ...], ...] = ((),)
+    holds: tuple[Invariant, ...]
+
+    @property
+    def size(self) -> int:
+        """How many situations it makes."""
+        made = len(self.person)
+        for entries in self.vary:
+            made *= len(entries)
+        return made
+
+    def situations(self) -> Iterator[Situation]:
+        """All of them, always in the same order. Raises: CaseError, if one of them is no case."""
+        made = product(product(*self.vary), self.person)
+        for number, (parts, person) in enumerate(made, start=1):
+            given: dict[str, Any] = dict(self.given)
+            for part in parts:
+                given |= part
+            raw = {"id": f"{self.id}-{number}", "scenario": "wrapper", "title": self.title, "given": given}
+            case = parse_case(raw, f"{self.id}, situation {number}")
+            assert isinstance(case, WrapperCase)
+            yield Situation(case=case, person=person)
+
+
+class Exercise(Struct, frozen=True, kw_only=True):
+    """One thing to write."""
+
     id: str
     form: Form
     task: str
+    rules: tuple[str, ...]
+    hints: tuple[str, ...]
+
+
+class GateExercise(Exercise, frozen=True, kw_only=True):
+    """A policy or an approver for the second host.
+
+    `situations` are hidden until something is handed in, in the order they are tried. A situation's `title` says
+    what is tried and its `why` what should come of it; both are shown to a learner whose code fails there.
+    """
+
+    situations: tuple[GateCase, ...]
+
+
+class CallExercise(Exercise, frozen=True, kw_only=True):
+    """Settings, a handler or an approver for the first host; `sweeps` are tried once all situations hold."""
+
+    situations: tuple[Situation, ...]
+    sweeps: tuple[Sweep, ...]
+
+
+class TraceExercise(Exercise, frozen=True, kw_only=True):
+    """A given piece to break. A trace sets the keys of `opens`; the rest of the case is `given`.
+
+    It has to make the flawed piece do what `broken` forbids, and must not make the sound one do it.
+    """
+
+    piece: Piece
+    scenario: Literal["wrapper", "dispatch", "loop"]
+    given: dict[str, Any]
+    opens: tuple[str, ...]
+    broken: Invariant
+    why: str
+
+
+class CaseExercise(Exercise, frozen=True, kw_only=True):
+    """A whole case to design: of one of these scenarios, claiming at least these fields."""
+
+    scenarios: tuple[str, ...]
+    claims: tuple[str, ...]
+
+
+# ------------------------------------------------------------------------------------------------- as it is written
+
+
+class _Spec(_Part, frozen=True, kw_only=True, tag_field="form"):
+    id: str
+    task: str
     rules: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+
+    keys: ClassVar[str]
+
+
+class _PolicySpec(_Spec, frozen=True, kw_only=True, tag="policy"):
     situations: list[Any]
+    keys: ClassVar[str] = "situations"
+
+
+class _ApproverSpec(_Spec, frozen=True, kw_only=True, tag="approver"):
+    situations: list[Any]
+    keys: ClassVar[str] = "situations"
+
+
+class _SettingsSpec(_Spec, frozen=True, kw_only=True, tag="settings"):
+    situations: list[Any]
+    sweeps: tuple[Sweep, ...] = ()
+    keys: ClassVar[str] = "situations and sweeps"
+
+
+class _HandlerSpec(_Spec, frozen=True, kw_only=True, tag="handler"):
+    situations: list[Any]
+    sweeps: tuple[Sweep, ...] = ()
+    keys: ClassVar[str] = "situations and sweeps"
+
+
+class _Attended(_Part, frozen=True, kw_only=True):
+    """A situation in which a person can be asked."""
+
+    case: Any
+    person: tuple[PersonSays, ...] = ()
+
+
+class _AnswersSpec(_Spec, frozen=True, kw_only=True, tag="answers"):
+    situations: list[_Attended]
+    sweeps: tuple[Sweep, ...] = ()
+    keys: ClassVar[str] = "situations (each a case, and a person) and sweeps"
+
+
+class _TraceSpec(_Spec, frozen=True, kw_only=True, tag="trace"):
+    piece: Piece
+    scenario: Literal["wrapper", "dispatch", "loop"]
+    given: dict[str, Any] = {}
+    opens: tuple[str, ...]
+    broken: Invariant
+    why: str
+    keys: ClassVar[str] = "piece, scenario, given, opens, broken and why"
+
+
+class _CaseSpec(_Spec, frozen=True, kw_only=True, tag="case"):
+    scenarios: tuple[Literal["wrapper", "dispatch", "loop"], ...]
+    claims: tuple[str, ...]
+    keys: ClassVar[str] = "scenarios and claims"
+
+
+_AnySpec: TypeAlias = (
+    _PolicySpec | _ApproverSpec | _SettingsSpec | _HandlerSpec | _AnswersSpec | _TraceSpec | _CaseSpec
+)
+_SPECS: Final[dict[str, type[_Spec]]] = {
+    str(kind.__struct_config__.tag): kind
+    for kind in (_PolicySpec, _ApproverSpec, _SettingsSpec, _HandlerSpec, _AnswersSpec, _TraceSpec, _CaseSpec)
+}
 
 
 class _File(_Part, frozen=True, kw_only=True):
     schema_version: Literal[1]
     chapter: str
-    exercises: list[_ExerciseSpec]
+    exercises: list[_AnySpec]
 
 
 def parse_exercises(data: bytes, name: str, chapter: str) -> dict[str, Exercise]:
@@ -66,13 +219,15 @@ def parse_exercises(data: bytes, name: str, chapter: str) -> dict[str, Exercise]
 
     Raises: CaseError, with the place, what was found there and what would do.
     """
+    raw = parse(data, name)
     try:
-        file = msgspec.convert(parse(data, name), _File)
+        file = msgspec.convert(raw, _File)
     except msgspec.ValidationError as error:
         found, _, path = str(error).partition(" - at `$")
         place = path.removesuffix("`").lstrip(".")
-        remedy = "An exercise has id, form (policy or approver), task, rules, hints and situations."
-        raise CaseError(f"{name}: {place}" if place else name, found[0].lower() + found[1:], remedy) from None
+        raise CaseError(
+            f"{name}: {place}" if place else name, found[0].lower() + found[1:], _remedy(raw, place)
+        ) from None
     if file.chapter != chapter:
         raise CaseError(f"{name}: chapter", f"{file.chapter!r} is another chapter", f"Use {chapter!r}.")
     made: dict[str, Exercise] = {}
@@ -82,49 +237,132 @@ def parse_exercises(data: bytes, name: str, chapter: str) -> dict[str, Exercise]
             raise CaseError(f"{place}.id", "it is blank, or taken", "Give each exercise an id of its own.")
         if not spec.task.strip():
             raise CaseError(f"{place}.task", "the text is blank", "Say what is to be written.")
-        made[spec.id] = Exercise(
-            id=spec.id,
-            form=spec.form,
-            task=spec.task,
-            rules=spec.rules,
-            hints=spec.hints,
-            situations=tuple(_situations(spec.situations, place)),
-        )
+        made[spec.id] = _read(spec, place)
     return made
 
 
-def _situations(raw: list[Any], place: str) -> Iterator[GateCase]:
+def _remedy(raw: Any, place: str) -> str:
+    """Which keys there are where the decoder stopped."""
+    exercises = raw.get("exercises") if isinstance(raw, dict) else None
+    start = place.removeprefix("exercises[")
+    number = start.partition("]")[0]
+    if place != start and number.isdigit() and isinstance(exercises, list):
+        spec = exercises[int(number)]
+        kind = _SPECS.get(str(spec.get("form"))) if isinstance(spec, dict) else None
+        if kind is not None:
+            form = kind.__struct_config__.tag
+            return f"An exercise of the form {form} has id, task, rules, hints, {kind.keys}."
+    return f"An exercise has id, form (one of {', '.join(_SPECS)}), task, rules, hints, and what its form needs."
+
+
+def _read(spec: _AnySpec, place: str) -> Exercise:
+    common: dict[str, Any] = {
+        "id": spec.id,
+        "form": Form(str(spec.__struct_config__.tag)),
+        "task": spec.task,
+        "rules": spec.rules,
+        "hints": spec.hints,
+    }
+    match spec:
+        case _PolicySpec() | _ApproverSpec():
+            return GateExercise(**common, situations=tuple(_gate_situations(spec.situations, place)))
+        case _SettingsSpec() | _HandlerSpec():
+            situations = [Situation(case=case) for case in _call_situations(spec.situations, place)]
+        case _AnswersSpec():
+            cases = _call_situations([one.case for one in spec.situations], place)
+            situations = [
+                Situation(case=case, person=one.person) for case, one in zip(cases, spec.situations, strict=True)
+            ]
+        case _TraceSpec():
+            return _trace(spec, common, place)
+        case _CaseSpec():
+            if not (spec.scenarios and spec.claims):
+                raise CaseError(place, "scenarios or claims is empty", "Say of which kind, and what it must claim.")
+            return CaseExercise(**common, scenarios=spec.scenarios, claims=spec.claims)
+    _check_sweeps(spec.sweeps, place)
+    return CallExercise(**common, situations=tuple(situations), sweeps=spec.sweeps)
+
+
+def _trace(spec: _TraceSpec, common: dict[str, Any], place: str) -> TraceExercise:
+    if not spec.opens:
+        raise CaseError(f"{place}.opens", "it is empty", "Name what a trace may set, such as args.")
+    if both := sorted({*spec.given} & {*spec.opens}):
+        raise CaseError(f"{place}.opens", f"{both[0]!r} is in given as well", "Leave it in one of the two.")
+    if not spec.why.strip():
+        raise CaseError(f"{place}.why", "the text is blank", "Say why the flawed piece fell.")
+    fields = ("piece", "scenario", "given", "opens", "broken", "why")
+    return TraceExercise(**common, **{name: getattr(spec, name) for name in fields})
+
+
+def _check_sweeps(sweeps: tuple[Sweep, ...], place: str) -> None:
+    seen: set[str] = set()
+    for number, sweep in enumerate(sweeps):
+        here = f"{place}.sweeps[{number}] ({sweep.id})"
+        if not sweep.id.strip() or sweep.id in seen:
+            raise CaseError(f"{here}.id", "it is blank, or taken", "Give each sweep an id of its own.")
+        if not (sweep.title.strip() and sweep.why.strip()):
+            raise CaseError(here, "a title or a why is missing", "Say what is tried, and what should come of it.")
+        if not sweep.holds:
+            raise CaseError(f"{here}.holds", "nothing has to hold", "Name at least one invariant.")
+        if not 1 <= sweep.size <= _MOST_MADE:
+            found = f"this makes {sweep.size} situations"
+            raise CaseError(f"{here}.vary", found, f"Have it make 1 to {_MOST_MADE}.")
+        seen.add(sweep.id)
+
+
+def _call_situations(raw: list[Any], place: str) -> list[CallCase]:
+    found: list[CallCase] = []
+    for case, here in _situations(raw, place):
+        if not isinstance(case, CallCase):
+            remedy = "Use 'wrapper', 'dispatch' or 'loop'."
+            raise CaseError(f"{here}.scenario", f"{case.scenario!r} makes no calls at the first host", remedy)
+        found.append(case)
+    return found
+
+
+def _gate_situations(raw: list[Any], place: str) -> Iterator[GateCase]:
+    for case, here in _situations(raw, place):
+        if not isinstance(case, GateCase):
+            raise CaseError(f"{here}.scenario", f"{case.scenario!r} asks no approver", "Use 'gate'.")
+        yield case
+
+
+def _situations(raw: list[Any], place: str) -> Iterator[tuple[Case, str]]:
     if not raw:
         raise CaseError(f"{place}.situations", "there are none", "Give at least one; without, everything is right.")
     seen: set[str] = set()
     for number, one in enumerate(raw):
         here = f"{place}.situations[{number}]"
         case = parse_case(one, here)
-        if not isinstance(case, GateCase):
-            raise CaseError(f"{here}.scenario", f"{case.scenario!r} asks no approver", "Use 'gate'.")
         if case.id in seen:
             raise CaseError(f"{here}.id", f"{case.id!r} is taken", "Give each situation an id of its own.")
+        yield case, here
         if not (case.title.strip() and case.why.strip()):
             raise CaseError(here, "a title or a why is missing", "Say what is tried, and what should come of it.")
         seen.add(case.id)
-        yield case
 
 
-def check_exercises(exercises: Iterable[Exercise]) -> list[CaseError]:
-    """The situations that do not show what they expect, played with their own answers; none is the good answer."""
-    found: list[CaseError] = []
-    for exercise in exercises:
-        for case in exercise.situations:
-            report = run(case)
-            found += [
-                CaseError(
-                    f"{exercise.id}: {case.id}.expected.{check.field}",
-                    f"{check.expected!r} is expected, and its own answers show {check.observed!r}",
-                    "Mend the expectation, or the answers.",
-                )
-                for check in report.checks
-                if not check.agrees
-            ]
-            if not report.checks:
-                found.append(CaseError(f"{exercise.id}: {case.id}", "nothing is expected", "Expect something."))
-    return found
+# ------------------------------------------------------------------------------------------------------ the schema
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a file of exercises, for editors. Cases are described by the schema beside it."""
+    made: dict[str, Any] = msgspec.json.schema(_File)
+    made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    made["title"] = "Cedar Workbook exercises"
+    parts = made["$defs"]
+    calls = {"anyOf": [_case_ref(kind) for kind in (WrapperCase, DispatchCase, LoopCase)]}
+    situations = {_PolicySpec: _case_ref(GateCase), _ApproverSpec: _case_ref(GateCase)}
+    for spec, cases in (situations | dict.fromkeys((_SettingsSpec, _HandlerSpec), calls)).items():
+        parts[spec.__name__]["properties"]["situations"]["items"] = cases
+    parts[_Attended.__name__]["properties"]["case"] = calls
+    return made
+
+
+def _case_ref(kind: type[Struct]) -> dict[str, str]:
+    return {"$ref": f"case.schema.json#/$defs/{kind.__name__}"}
+
+
+def schema_text() -> str:
+    """The schema as the text of its file."""
+    return f"{json.dumps(schema(), indent=2, ensure_ascii=False)}\n"

@@ -1,34 +1,37 @@
-"""An attempt at an exercise, tried in its hidden situations: how it stands, and the ledger that shows why.
+"""An attempt at an exercise, and how it stands: not attempted, not yet, right, or code that failed.
 
-Above `exercise_file` and `submissions`; below `chapters`. Nothing is compared with a model answer: each situation
-is a case that is played with the learner's own code in the approver's place, and what has to come out is what the
-case expects. Four answers are told apart: not attempted, not yet, right, and code that failed.
+On top of the exercises: above `grading_gate`, `grading_calls` and `grading_traces`, which play what was handed in,
+and `own_cases`; below `chapters`. Nothing is compared with a model answer: each situation is a case that is played,
+and what has to come out is what the case expects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from labsim.case import GateCase
-from labsim.gate.events import ApproverAsked
-from labsim.gate.levels import SideEffectLevel
+from labsim.hostvalues import stringify
 from labsim.report import FieldCheck, Report
-from labsim.scenario_gate import play_with
 from labsim.show import one_line
 from workbook.bounded import OutOfBounds
 from workbook.checkpoints import rows_of
-from workbook.exercise_file import Exercise, Form
+from workbook.exercise_file import CallExercise, CaseExercise, Exercise, Form, GateExercise, TraceExercise
+from workbook.grading_calls import TriedCall, attempts, not_begun
+from workbook.grading_gate import TriedGate, gate_attempts, gate_overview
+from workbook.grading_traces import BadTrace, TriedTrace, try_trace
 from workbook.grid import Grid
-from workbook.page import Block, Fold, Heading, Items, Page, Paragraph, Table, page
+from workbook.handed_in import has_dots
+from workbook.own_cases import CheckedCase, check_case
+from workbook.page import Block, Fold, Heading, Items, Literal, Page, Paragraph, Table, page
 from workbook.played import placed
 from workbook.reveal import comparison
 from workbook.rows import ledger_grid
-from workbook.submissions import Noted, NotHandedIn, Submission, Trouble
+from workbook.submissions import NotHandedIn, Trouble
 
 
 class Grade(StrEnum):
@@ -40,79 +43,143 @@ class Grade(StrEnum):
     RIGHT = "right"
 
 
-class Tried(Struct, frozen=True, kw_only=True):
-    """One situation, played with the learner's code."""
+class Requirement(Struct, frozen=True, kw_only=True):
+    """One thing that is asked of a case, and whether it is so."""
 
-    case: GateCase
-    report: Report
-    noted: tuple[Noted, ...] = ()
-
-    @property
-    def held(self) -> bool:
-        """Whether it came out as it should, and nothing went wrong on the way."""
-        return not self.noted and bool(self.report.matches)
+    says: str
+    held: bool
 
 
 class Graded(Struct, frozen=True, kw_only=True):
-    """How an attempt stands. As the value of a cell it shows itself; `tried` are its situations so far.
+    """How an attempt stands. As the value of a cell it shows itself; `tried` is what was played of it so far.
 
-    `says` is what kept the code from being tried at all; "" if it was.
+    `says` is what kept it from being tried at all; "" if it was. `asked` are the requirements of a case exercise.
     """
 
     exercise: Exercise
     grade: Grade
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[TriedGate | TriedCall | TriedTrace, ...] = ()
     says: str = ""
+    checked: CheckedCase | None = None
+    asked: tuple[Requirement, ...] = ()
 
     @property
-    def failing(self) -> Tried | None:
+    def failing(self) -> Any:
         """The first situation that did not come out as it should; None if all did."""
         return next((one for one in self.tried if not one.held), None)
+
+    @property
+    def held(self) -> int:
+        """How many situations, or requirements, held: for the progress file."""
+        return sum(one.held for one in (*self.tried, *self.asked))
+
+    @property
+    def of(self) -> int:
+        """How many there are, whether they were tried or not."""
+        match self.exercise:
+            case CallExercise():
+                return len(self.exercise.situations) + len(self.exercise.sweeps)
+            case GateExercise():
+                return len(self.exercise.situations)
+            case TraceExercise():
+                return 1
+        return len(self.asked) or 1
 
     def page(self) -> Page:
         """The verdict in words, and whatever explains it."""
         heading = Heading(text=f"Exercise {self.exercise.id}: {self.grade}")
         match self.grade:
             case Grade.NOT_ATTEMPTED:
-                return page(heading, Paragraph(lead="Not attempted.", text=_NOT_ATTEMPTED))
+                return page(heading, Paragraph(lead="Not attempted.", text=_NOT_ATTEMPTED[self.exercise.form]))
             case Grade.RIGHT:
-                count = len(self.tried)
-                text = f"All {count} situations come out as they should, those included that you could not see."
-                return page(heading, Paragraph(lead="Right.", text=text), Table(grid=_overview(self.tried)))
+                return page(heading, *self._right())
             case Grade.FAILED:
                 return page(heading, *self._failed())
             case Grade.NOT_YET:
                 return page(heading, *self._not_yet())
 
+    def _right(self) -> Iterator[Block]:
+        match self.exercise:
+            case GateExercise():
+                gate = tuple(one for one in self.tried if isinstance(one, TriedGate))
+                yield Paragraph(lead="Right.", text=_all(len(gate)))
+                yield Table(grid=gate_overview(gate))
+            case CallExercise():
+                calls = tuple(one for one in self.tried if isinstance(one, TriedCall))
+                written = [one for one in calls if one.sweep is None]
+                made = sum(one.made for one in calls if one.sweep is not None)
+                more = f" So does what has to hold in {made:,} more, which were made from parts." if made else ""
+                yield Paragraph(lead="Right.", text=_all(len(written)) + more)
+                yield Table(grid=_overview(calls))
+            case TraceExercise():
+                for one in self.tried:
+                    assert isinstance(one, TriedTrace)
+                    yield from _of_trace(one, self.exercise)
+            case _:
+                yield Paragraph(lead="Right.", text="It is read without fault, and a run shows all that it claims.")
+                yield from self._of_case()
+
     def _failed(self) -> Iterator[Block]:
         failing = self.failing
         if failing is None:
-            yield Paragraph(lead="Your code failed.", text=self.says)
+            yield Paragraph(lead=_FAILED[self.exercise.form], text=self.says)
             return
         says = failing.noted[0].says if failing.noted else ""
         yield Paragraph(lead="Your code failed.", text=f"{says[:1].upper()}{says[1:]}")
-        yield Paragraph(text="No answer is no consent: the ledger shows what the host made of it.")
-        yield _ledger(failing.report, frozenset())
+        if isinstance(failing, TriedCall):
+            yield from _given(failing)
+        if failing.noted and failing.noted[0].trouble is Trouble.MUTATED:
+            yield Paragraph(text="What is shown to a handler belongs to the call. The ledger shows where it went.")
+        else:
+            yield Paragraph(text="No answer is no consent: the ledger shows what the host made of it.")
+        yield _ledger(failing.report, frozenset(), self.exercise.form)
 
     def _not_yet(self) -> Iterator[Block]:
+        if isinstance(self.exercise, TraceExercise):
+            one = self.failing
+            assert isinstance(one, TriedTrace)
+            yield from _of_trace(one, self.exercise)
+            return
+        if isinstance(self.exercise, CaseExercise):
+            missing = [one.says for one in self.asked if not one.held]
+            yield Paragraph(lead="Not yet.", text="Still missing:")
+            yield Items(items=tuple(missing))
+            yield from self._of_case()
+            return
         failing = self.failing
-        assert failing is not None
-        held = sum(one.held for one in self.tried)
-        yield Paragraph(
-            lead="Not yet.",
-            text=f"{held} of {len(self.tried)} situations come out as they should. The first that does not: "
-            f"{failing.case.title[:1].lower()}{failing.case.title[1:]}.",
-        )
-        yield comparison("What should come out, and what did", failing.report.checks, claim="should be")
-        yield Paragraph(lead="Why:", text=failing.case.why)
-        rows = frozenset(_against(failing.report))
-        if rows:
-            named = ", ".join(map(str, sorted(rows)))
-            shown = (
-                f"Row {named} of the ledger shows it." if len(rows) == 1 else f"Rows {named} of the ledger show it."
+        assert isinstance(failing, TriedGate | TriedCall)
+        yield from self._first_that_does_not(failing)
+
+    def _first_that_does_not(self, failing: TriedGate | TriedCall) -> Iterator[Block]:
+        title = f"{failing.title[:1].lower()}{failing.title[1:]}"
+        if isinstance(failing, TriedCall) and failing.sweep is not None:
+            text = (
+                f"All {len(self.tried) - 1} written situations come out as they should. Then situations are made, "
+                f"{failing.sweep.size:,} of them: {title}. Number {failing.made} is the first that goes wrong."
             )
-            yield Paragraph(text=shown)
-        yield _ledger(failing.report, rows)
+        else:
+            written = [one for one in self.tried if not isinstance(one, TriedCall) or one.sweep is None]
+            held = sum(one.held for one in written)
+            text = f"{held} of {len(written)} situations come out as they should. The first that does not: {title}."
+        yield Paragraph(lead="Not yet.", text=text)
+        rows = set(_against(failing.report))
+        if isinstance(failing, TriedCall):
+            yield from _given(failing)
+            for broken in failing.broken:
+                yield Paragraph(lead="This has to hold, and does not:", text=broken.invariant.says)
+                rows |= set(broken.rows)
+        if failing.report.checks:
+            yield comparison("What should come out, and what did", failing.report.checks, claim="should be")
+        yield Paragraph(lead="Why:", text=failing.why)
+        if isinstance(failing, TriedCall) and failing.remarks:
+            yield Items(items=failing.remarks)
+        if rows:
+            yield Paragraph(text=_rows_show_it(rows))
+        yield _ledger(failing.report, frozenset(rows), self.exercise.form)
+
+    def _of_case(self) -> Iterator[Block]:
+        if self.checked is not None:
+            yield from self.checked.blocks()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return self.page()._repr_mimebundle_()
@@ -121,23 +188,58 @@ class Graded(Struct, frozen=True, kw_only=True):
         return str(self.page())
 
 
-_NOT_ATTEMPTED: Final = (
-    "The three dots are still there. Put your own rule in their place, run that cell, and then run this one again."
+_DOTS: Final = (
+    "The three dots are still there. Put your own {0} in their place, run that cell, and then run this one again."
 )
-_NEVER_ANSWERED: Final = "it never answered: a simulated day later, the run still waits for it."
+_NOT_ATTEMPTED: Final = {
+    Form.POLICY: _DOTS.format("rule"),
+    Form.APPROVER: _DOTS.format("rule"),
+    Form.SETTINGS: _DOTS.format("values"),
+    Form.HANDLER: _DOTS.format("rule"),
+    Form.ANSWERS: _DOTS.format("rule"),
+    Form.TRACE: _DOTS.format("values"),
+    Form.CASE: _DOTS.format("values"),
+}
+_FAILED: Final = dict.fromkeys(Form, "Your code failed.") | {
+    Form.SETTINGS: "These settings cannot be tried.",
+    Form.TRACE: "This trace cannot be played.",
+    Form.CASE: "This case cannot be read.",
+}
+
+
+def _all(count: int) -> str:
+    return f"All {count} situations come out as they should, those included that you could not see."
 
 
 def grade(exercise: Exercise, handed_in: object) -> Graded:
-    """Try what a learner wrote in every situation of the exercise. Whatever their code does is part of the answer.
+    """Try what a learner wrote, in every situation of the exercise. Whatever their code does is part of the answer.
 
-    `handed_in`: for a policy a function of the request; for an approver a class or an `async def` function.
+    `handed_in`: what the exercise's form says (`exercise_file.Form`).
     """
     if handed_in is None or handed_in is ...:
         return Graded(exercise=exercise, grade=Grade.NOT_ATTEMPTED)
-    tried: list[Tried] = []
-    for case in exercise.situations:
+    match exercise:
+        case GateExercise():
+            return _grade_code(exercise, gate_attempts(exercise, handed_in))
+        case CallExercise():
+            if not_begun(exercise, handed_in):
+                return Graded(exercise=exercise, grade=Grade.NOT_ATTEMPTED)
+            return _grade_code(exercise, attempts(exercise, handed_in))
+        case TraceExercise():
+            return _grade_trace(exercise, handed_in)
+        case CaseExercise():
+            return _grade_case(exercise, handed_in)
+    raise AssertionError(f"no exercise is of the type {type(exercise).__name__}")
+
+
+def _grade_code(exercise: Exercise, playing: Iterable[TriedGate | TriedCall]) -> Graded:
+    tried: list[TriedGate | TriedCall] = []
+    going = iter(playing)
+    while True:
         try:
-            one = _try(case, handed_in, exercise.form)
+            one = next(going)
+        except StopIteration:
+            break
         except NotHandedIn as error:
             return Graded(exercise=exercise, grade=Grade.FAILED, says=str(error))
         except OutOfBounds as error:
@@ -146,7 +248,7 @@ def grade(exercise: Exercise, handed_in: object) -> Graded:
             says = one_line(f"Making one of it raised {type(error).__name__}: {error}.")
             return Graded(exercise=exercise, grade=Grade.FAILED, says=says)
         tried.append(one)
-        if one.noted and one.noted[0].trouble is Trouble.NOTHING_YET and len(tried) == 1:
+        if one.noted and one.noted[0].trouble is Trouble.NOTHING_YET and not any(t.noted for t in tried[:-1]):
             return Graded(exercise=exercise, grade=Grade.NOT_ATTEMPTED)
         if one.noted and all(earlier.held for earlier in tried[:-1]):
             return Graded(exercise=exercise, grade=Grade.FAILED, tried=tuple(tried))
@@ -156,13 +258,41 @@ def grade(exercise: Exercise, handed_in: object) -> Graded:
     return Graded(exercise=exercise, grade=Grade.RIGHT if right else Grade.NOT_YET, tried=tuple(tried))
 
 
-def _try(case: GateCase, handed_in: object, form: Form) -> Tried:
-    submission = Submission(handed_in, form)
-    report = play_with(case, approver=submission)
-    noted = tuple(submission.noted)
-    if not noted and report.observed["runEnded"] is False:
-        noted = (Noted(trouble=Trouble.RAN_ON, says=_NEVER_ANSWERED),)
-    return Tried(case=case, report=report, noted=noted)
+def _grade_trace(exercise: TraceExercise, handed_in: object) -> Graded:
+    if has_dots(handed_in):
+        return Graded(exercise=exercise, grade=Grade.NOT_ATTEMPTED)
+    try:
+        tried = try_trace(exercise, handed_in)
+    except BadTrace as error:
+        return Graded(exercise=exercise, grade=Grade.FAILED, says=str(error))
+    return Graded(exercise=exercise, grade=Grade.RIGHT if tried.held else Grade.NOT_YET, tried=(tried,))
+
+
+def _grade_case(exercise: CaseExercise, handed_in: object) -> Graded:
+    if has_dots(handed_in):
+        return Graded(exercise=exercise, grade=Grade.NOT_ATTEMPTED)
+    checked = check_case(handed_in)
+    if checked.problem is not None or checked.report is None:
+        return Graded(exercise=exercise, grade=Grade.FAILED, says=str(checked.problem), checked=checked)
+    asked = tuple(_requirements(exercise, checked.report))
+    right = all(one.held for one in asked)
+    grade_ = Grade.RIGHT if right else Grade.NOT_YET
+    return Graded(exercise=exercise, grade=grade_, checked=checked, asked=asked)
+
+
+def _requirements(exercise: CaseExercise, report: Report) -> Iterator[Requirement]:
+    case = report.case
+    one_of = ", ".join(exercise.scenarios)
+    yield Requirement(says=f"Its scenario is one of: {one_of}.", held=case.scenario in exercise.scenarios)
+    yield Requirement(says="It has a title, and a why.", held=bool(case.title.strip() and case.why.strip()))
+    yield Requirement(says="It names the rules that decide it.", held=any(rule.strip() for rule in case.rules))
+    claimed: dict[str, Any] = msgspec.to_builtins(case.expected)
+    for field in exercise.claims:
+        yield Requirement(says=f"It claims {field}.", held=field in claimed)
+    yield Requirement(says="A run shows all that it claims.", held=report.matches is True)
+
+
+# --------------------------------------------------------------------------------------------------- what is asked
 
 
 def task(exercise: Exercise) -> Page:
@@ -171,45 +301,137 @@ def task(exercise: Exercise) -> Page:
         Heading(text=f"Exercise {exercise.id}"),
         Paragraph(text=exercise.task),
         Items(items=exercise.rules),
+        *(_piece(exercise) if isinstance(exercise, TraceExercise) else ()),
         *(
             Fold(title=f"Hint {number} of {len(exercise.hints)}", blocks=(Paragraph(text=hint),))
             for number, hint in enumerate(exercise.hints, start=1)
         ),
-        Paragraph(
-            text=f"It is tried in {len(exercise.situations)} situations that are not shown here. "
-            f"Hand it in by its name: desk.grade({exercise.id!r}, name)"
-        ),
+        Paragraph(text=f"{_tried_in(exercise)} Hand it in by its name: desk.grade({exercise.id!r}, name)"),
     )
 
 
-# ----------------------------------------------------------------------------------------------- what is shown
+def _tried_in(exercise: Exercise) -> str:
+    match exercise:
+        case GateExercise():
+            return f"It is tried in {len(exercise.situations)} situations that are not shown here."
+        case CallExercise():
+            made = sum(sweep.size for sweep in exercise.sweeps)
+            more = f", and then in {made:,} more that are made from parts" if made else ""
+            return f"It is tried in {len(exercise.situations)} situations that are not shown here{more}."
+        case TraceExercise():
+            return "It is played twice, with this piece and with a sound one to the same end."
+    return "It is read as strictly as the workbook's own cases, and played."
 
 
-def _overview(tried: tuple[Tried, ...]) -> Grid:
-    """Each situation with what the approver was asked about, and what became of the calls."""
+def _piece(exercise: TraceExercise) -> Iterator[Block]:
+    from workbook.flawed import PIECES
+
+    yield Literal(label="The piece to break", text=PIECES[exercise.piece].flawed.text)
+    given = {"scenario": exercise.scenario, "given": exercise.given}
+    yield Literal(label="What is given with it, and not yours to change", text=_json(given))
+    opens = ", ".join(exercise.opens)
+    yield Paragraph(lead="Your trace may set:", text=f"{opens}. The names are those of a case's given.")
+    yield Paragraph(lead="It breaks the piece if this no longer holds:", text=exercise.broken.says)
+
+
+# -------------------------------------------------------------------------------------------------- what is shown
+
+
+def _of_trace(one: TriedTrace, exercise: TraceExercise) -> Iterator[Block]:
+    match (bool(one.flawed_rows), bool(one.sound_rows)):
+        case (True, False):
+            yield Paragraph(
+                lead="Right.",
+                text=f"“{exercise.broken.says}” no longer holds with the piece you were given, and still "
+                "holds with a sound one.",
+            )
+            yield Paragraph(lead="Why:", text=exercise.why)
+        case (False, _):
+            yield Paragraph(
+                lead="Not yet.",
+                text=f"The piece stands: “{exercise.broken.says}” holds in this run. Look for a way round.",
+            )
+        case _:
+            yield Paragraph(
+                lead="Not yet.",
+                text=f"“{exercise.broken.says}” no longer holds, but with a sound piece it does not hold either. "
+                "So the trace shows something about this host, and nothing about this piece.",
+            )
+    if one.flawed_rows:
+        yield Paragraph(text=_rows_show_it(set(one.flawed_rows)))
+    yield _rows(one.flawed, "Ledger with the piece you were given", one.flawed_rows)
+    if one.flawed_rows:
+        yield Fold(title="The sound piece", blocks=(Literal(text=one.sound_text),))
+        yield _rows(one.sound, "Ledger of the same trace with the sound one", one.sound_rows)
+
+
+def _overview(tried: tuple[TriedCall, ...]) -> Grid:
+    """Each situation with the calls that were asked about, and what became of them."""
     rows = []
     for one in tried:
-        asked = [
-            f"{event.tool_name} ({_level(event.side_effect_level)})"
-            for event in one.report.ledger
-            if isinstance(event, ApproverAsked)
+        if one.sweep is not None:
+            rows.append((one.title, f"{one.made:,} made", "\n".join(claim.says for claim in one.sweep.holds)))
+            continue
+        seen = one.report.observed
+        prompts, effects = seen.get("prompts", 0), seen.get("effects", 0)
+        asked = f"asked {prompts} time{'s' if prompts != 1 else ''}" if prompts else "nobody was asked"
+        ran = f"{effects} effect{'s' if effects != 1 else ''}"
+        rows.append((one.title, asked, f"{ran}, {seen.get('outcome', 'waiting')}"))
+    return Grid(caption="What was tried", columns=("situation", "questions", "what came of it"), rows=tuple(rows))
+
+
+def _given(one: TriedCall) -> Iterator[Block]:
+    """The situation, now that something was handed in for it."""
+    given: dict[str, Any] = msgspec.to_builtins(one.report.case.given)
+    if one.situation.person:
+        given["(a person who is asked)"] = [
+            f"{stringify(reply.says)} after {reply.after_ms:,} ms" for reply in one.situation.person
         ]
-        decided = one.report.observed["decisions"]
-        rows.append((one.case.title, "\n".join(asked), "\n".join(decided)))
-    return Grid(
-        caption="What was tried", columns=("situation", "the approver was asked about", "calls"), rows=tuple(rows)
-    )
+    yield Literal(label=f"The situation, for the scenario {one.report.case.scenario}", text=_json(_short(given)))
 
 
-def _level(level: SideEffectLevel | None) -> str:
-    return "unknown" if level is None else level
+def _short(given: dict[str, Any]) -> dict[str, Any]:
+    """Without what stands at its default, which the decoder fills in."""
+    from labsim.case import DispatchGiven, LoopGiven, WrapperGiven
+
+    defaults: dict[str, Any] = {}
+    for kind in (WrapperGiven, DispatchGiven, LoopGiven):
+        for field in msgspec.structs.fields(kind):
+            if field.default is not msgspec.NODEFAULT:
+                defaults[field.encode_name] = field.default
+            elif field.default_factory is not msgspec.NODEFAULT:
+                defaults[field.encode_name] = field.default_factory()
+    kept = {key: value for key, value in given.items() if key not in defaults or value != defaults[key]}
+    return {"tool": given.get("tool"), **kept} if "tool" in given else kept
 
 
-def _ledger(report: Report, rows: frozenset[int]) -> Table:
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _ledger(report: Report, rows: frozenset[int], form: Form) -> Table:
+    whose = {
+        Form.POLICY: "with your code as the approver",
+        Form.APPROVER: "with your code as the approver",
+        Form.SETTINGS: "under your settings",
+        Form.HANDLER: "with your handler",
+        Form.ANSWERS: "with your approver",
+    }
+    return _rows(report, f"Ledger of this situation, {whose[form]}", rows)
+
+
+def _rows(report: Report, caption: str, rows: Iterable[int]) -> Table:
     events = placed(report)
-    grid = ledger_grid("Ledger of this situation, with your code as the approver", events)
-    marked = frozenset(place for place, one in enumerate(events) if one.number in rows)
+    grid = ledger_grid(caption, events)
+    marked = frozenset(place for place, one in enumerate(events) if one.number in frozenset(rows))
     return Table(grid=replace(grid, marked=marked))
+
+
+def _rows_show_it(rows: set[int]) -> str:
+    named = ", ".join(map(str, sorted(rows)))
+    return f"Row {named} of the ledger shows it." if len(rows) == 1 else f"Rows {named} of the ledger show it."
 
 
 def _against(report: Report) -> Iterator[int]:

@@ -33,6 +33,7 @@ class Trouble(StrEnum):
     RAISED = "raised"
     RAN_ON = "ran on"
     WAITED_OUTSIDE = "waited outside"
+    MUTATED = "mutated"  # it changed what it was only shown
 
 
 class Noted(Struct, frozen=True, kw_only=True):
@@ -76,7 +77,7 @@ class Submission:
             if isinstance(error, RuntimeError) and "event loop" in str(error):
                 self._note_outside(request)
             elif not self.noted:
-                self._note(Trouble.RAISED, f"it raised {_raised(error, self._ask)}, asked about {_about(request)}.")
+                self._note(Trouble.RAISED, f"it raised {raised(error, self._ask)}, asked about {_about(request)}.")
             if isinstance(error, SystemExit):  # to the host it is a failure like any other
                 raise WorkbookError("it asked Python to exit") from error
             raise
@@ -136,7 +137,7 @@ def _about(request: ApprovalRequest) -> str:
     return f"{request.tool_name} ({'level unknown' if level is None else level})"
 
 
-def _raised(error: BaseException, asked: Callable[..., Any]) -> str:
+def raised(error: BaseException, asked: Callable[..., Any]) -> str:
     """The error, with the line of the learner's own code at which it came up."""
     text = one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     code = getattr(getattr(asked, "__func__", asked), "__code__", None)

@@ -1,0 +1,118 @@
+"""A trace that shall break a given piece: read, played with the piece, and played with a sound one beside it.
+
+Above `grading_calls` and `flawed`; below `grading`. A trace proves something about the piece only if it makes the
+flawed one do what it must not, and the sound one does not do it in the same run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from labsim.case import DispatchCase, LoopCase, WrapperCase, parse_case
+from labsim.errors import CaseError
+from labsim.report import Report
+from labsim.strictjson import parse
+from workbook.call_play import play_mine
+from workbook.errors import WorkbookError
+from workbook.exercise_file import Situation, TraceExercise
+from workbook.flawed import PIECES
+from workbook.grading_calls import bring_piece
+from workbook.handed_in import spelled
+from workbook.invariants import PersonSays, against
+from workbook.submissions import Noted
+
+NAME = "your trace"
+
+
+class BadTrace(WorkbookError):
+    """What was handed in is no trace for this exercise: where, what was found, and what would do."""
+
+
+class TriedTrace(Struct, frozen=True, kw_only=True):
+    """A trace, played twice; the rows of each ledger (from 1) show where what must hold does not."""
+
+    flawed: Report
+    sound: Report
+    flawed_rows: tuple[int, ...]
+    sound_rows: tuple[int, ...]
+    sound_text: str
+    noted: tuple[Noted, ...] = ()
+
+    @property
+    def held(self) -> bool:
+        """Whether the flawed piece fell, and the sound one stood."""
+        return bool(self.flawed_rows) and not self.sound_rows
+
+
+def try_trace(exercise: TraceExercise, handed_in: object) -> TriedTrace:
+    """Play a trace with both pieces. Raises: BadTrace."""
+    situation = _situation(exercise, handed_in)
+    pair = PIECES[exercise.piece]
+    flawed = play_mine(situation, bring_piece(pair.flawed))
+    sound = play_mine(situation, bring_piece(pair.sound))
+    return TriedTrace(
+        flawed=flawed,
+        sound=sound,
+        flawed_rows=against(exercise.broken, flawed),
+        sound_rows=against(exercise.broken, sound),
+        sound_text=pair.sound.text,
+    )
+
+
+def _situation(exercise: TraceExercise, handed_in: object) -> Situation:
+    """The exercise's case with the trace in it; its choices are what a person says. Raises: BadTrace."""
+    trace = as_json(handed_in, NAME)
+    for key in trace:
+        if key in exercise.given:
+            remedy = f"Leave it out. Your trace may set: {', '.join(exercise.opens)}."
+            raise BadTrace(f"{NAME}: {key}: it is given, and not yours to change. {remedy}")
+        if key not in exercise.opens:
+            raise BadTrace(
+                f"{NAME}: {key}: this is not yours to set. Your trace may set: {', '.join(exercise.opens)}."
+            )
+    raw = {"id": "your-trace", "scenario": exercise.scenario, "given": {**exercise.given, **trace}}
+    try:
+        case = parse_case(raw, NAME)
+    except CaseError as error:
+        raise BadTrace(str(error)) from None
+    assert isinstance(case, WrapperCase | DispatchCase | LoopCase)
+    person = tuple(PersonSays(says=choice) for choice in case.given.choices)
+    return Situation(case=case, person=person)
+
+
+def as_json(handed_in: object, name: str) -> dict[str, Any]:
+    """An object of JSON: a dictionary of plain values, or text. Raises: BadTrace, with the place."""
+    if isinstance(handed_in, str):
+        try:
+            found = parse(handed_in.encode("utf-8", "surrogatepass"), name)
+        except CaseError as error:
+            raise BadTrace(str(error)) from None
+    elif isinstance(handed_in, Mapping):
+        found = plain(handed_in, name)
+    else:
+        raise BadTrace(f"{name}: a dictionary is needed, or its JSON as text; this is {spelled(handed_in)}.")
+    if not isinstance(found, dict):
+        raise BadTrace(f"{name}: an object is needed, and this is {json.dumps(found)[:60]}.")
+    return found
+
+
+def plain(value: Any, place: str) -> Any:
+    """A copy of a value, if JSON can hold it. Raises: BadTrace, with the place of what it cannot hold."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        if bad := [key for key in value if not isinstance(key, str)]:
+            raise BadTrace(f"{place}: {spelled(bad[0])} is no key of JSON. Use text.")
+        return {
+            key: plain(each, f"{place}: {key}" if ":" not in place else f"{place}.{key}")
+            for key, each in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [plain(each, f"{place}[{number}]") for number, each in enumerate(value)]
+    raise BadTrace(
+        f"{place}: {spelled(value)} is nothing that JSON can hold. Use text, numbers, lists and the like."
+    )
