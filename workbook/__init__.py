@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbook.chapters import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
     from workbook.commands import bash_rules
     from workbook.diagrams import sequence
+    from workbook.explorer_panel import explorer
     from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
     from workbook.real_host import host, pipe
@@ -38,6 +39,7 @@ __all__ = [
     "declared",
     "entries",
     "expected",
+    "explorer",
     "fidelity",
     "frames",
     "grants",
@@ -67,6 +69,7 @@ _NAMES = {
     "workbook.chapters": ("Chapter",),
     "workbook.commands": ("bash_rules",),
     "workbook.diagrams": ("sequence",),
+    "workbook.explorer_panel": ("explorer",),
     "workbook.trust": ("declared", "fidelity", "recorded", "recordings"),
     "workbook.bench": ("hands_on", "overlay"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
