@@ -67,8 +67,8 @@ class Calibration(Struct, frozen=True, kw_only=True):
         """What the learner should know of it, in a sentence or two."""
         if self.answers == 0:
             return (
-                "So far no revealed answer of yours says how sure you were. Say it when you commit, and you will see "
-                "here what your confidence is worth."
+                "So far no revealed answer of yours says how sure you were. Say it when you commit, and you will "
+                "see here what your confidence is worth."
             )
         counted = f"{self.right} of {self.answers} {'answer was' if self.answers == 1 else 'answers were'} right"
         if self.brier is None or self.mean_stated is None:
