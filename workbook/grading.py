@@ -54,6 +54,7 @@ class Graded(Struct, frozen=True, kw_only=True):
     """How an attempt stands. As the value of a cell it shows itself; `tried` is what was played of it so far.
 
     `says` is what kept it from being tried at all; "" if it was. `asked` are the requirements of a case exercise.
+    `unsaved` says why the try could not be kept; "" if it was, or need not be.
     """
 
     exercise: Exercise
@@ -62,6 +63,7 @@ class Graded(Struct, frozen=True, kw_only=True):
     says: str = ""
     checked: CheckedCase | None = None
     asked: tuple[Requirement, ...] = ()
+    unsaved: str = ""
 
     @property
     def failing(self) -> Any:
@@ -88,15 +90,19 @@ class Graded(Struct, frozen=True, kw_only=True):
     def page(self) -> Page:
         """The verdict in words, and whatever explains it."""
         heading = Heading(text=f"Exercise {self.exercise.id}: {self.grade}")
+        unsaved = (Paragraph(lead="This try is not kept.", text=self.unsaved),) if self.unsaved else ()
+        return page(heading, *self._verdict(), *unsaved)
+
+    def _verdict(self) -> Iterator[Block]:
         match self.grade:
             case Grade.NOT_ATTEMPTED:
-                return page(heading, Paragraph(lead="Not attempted.", text=_NOT_ATTEMPTED[self.exercise.form]))
+                yield Paragraph(lead="Not attempted.", text=_NOT_ATTEMPTED[self.exercise.form])
             case Grade.RIGHT:
-                return page(heading, *self._right())
+                yield from self._right()
             case Grade.FAILED:
-                return page(heading, *self._failed())
+                yield from self._failed()
             case Grade.NOT_YET:
-                return page(heading, *self._not_yet())
+                yield from self._not_yet()
 
     def _right(self) -> Iterator[Block]:
         match self.exercise:

@@ -1,0 +1,30 @@
+"""A try at an exercise, graded and kept: how many situations held, beside the learner's other answers.
+
+Above `grading` and `progress`; below `chapters`. The code itself is the learner's, in their notebook, and is not kept.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from workbook.answers import ForeignFile
+from workbook.exercise_file import Exercise
+from workbook.grading import Grade, Graded, grade
+from workbook.progress import Key, NotSaved, Progress
+
+
+def key_of(chapter: str, exercise: Exercise) -> Key:
+    """Under which a try is kept: mending a situation or a hint does not make it another exercise."""
+    return Key.of(chapter, exercise.id, {"form": exercise.form, "task": exercise.task, "rules": exercise.rules})
+
+
+def graded_and_kept(chapter: str, exercise: Exercise, handed_in: object, progress: Progress) -> Graded:
+    """Grade what was handed in, and keep how it did. What cannot be kept is said below the verdict, not raised."""
+    graded = grade(exercise, handed_in)
+    if graded.grade is Grade.NOT_ATTEMPTED:
+        return graded
+    try:
+        progress.try_(key_of(chapter, exercise), graded.held, graded.of)
+    except (NotSaved, ForeignFile) as error:
+        return replace(graded, unsaved=str(error))
+    return graded
