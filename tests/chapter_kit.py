@@ -36,9 +36,10 @@ class OpenChapter:
     def press(self, source: str, name: str, nth: int = 0) -> None:
         self.output(source).get_by_role("button", name=name, exact=True).nth(nth).click()
 
-    def commit(self, checkpoint: str, option: str) -> None:
+    def commit(self, checkpoint: str, option: str, sure: str = "fairly sure") -> None:
         source = f'desk.predict("{checkpoint}")'
         self.output(source).get_by_role("radio", name=option).check()
+        self.output(source).get_by_role("radio", name=sure, exact=True).check()
         self.press(source, "Commit")
 
     def run(self, source: str) -> None:

@@ -10,7 +10,8 @@ import ipywidgets
 import pytest
 
 import workbook
-from workbook.controls import VIEW, CheckpointControl, DialogControl, front_end
+from workbook.checkpoint_control import CheckpointControl
+from workbook.controls import VIEW, DialogControl, front_end
 
 STATIC = Path(workbook.__file__).with_name("static")
 SCRIPTS = sorted(STATIC.glob("*.js"))

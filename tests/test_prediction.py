@@ -15,6 +15,7 @@ from workbook.checkpoints import Verdict
 from workbook.learner import Learner
 from workbook.prediction import AnsweredBySomebodyElse, Lesson, NoAnswer, Prediction
 from workbook.progress import AlreadyCommitted, Commit, NotSaved, Progress, Reset, RevealSeen
+from workbook.which_row import ASKS
 
 
 def everything_said(prediction: Prediction) -> str:
@@ -150,9 +151,12 @@ def test_the_commit_button_commits_what_was_picked(tmp_path: Path):
     """The front end sends the option's id; the control then shows it as locked."""
     prediction = desk(tmp_path).predict("again")
     control = prediction.widget
-    assert control.status == "Not attempted. Choose an answer and commit it. The reveal comes after."
+    assert (
+        control.status
+        == "Not attempted. Choose an answer, say how sure you are, and commit. The reveal comes after."
+    )
 
-    prediction.receive({"type": "commit", "answer": "two"})
+    prediction.receive({"type": "commit", "answer": "two", "confidence": "unsure"})
 
     assert (control.locked, control.answer) == (True, "two")
     assert [type(record) for record in Progress(tmp_path / "answers").records()] == [Commit]
@@ -163,7 +167,7 @@ def test_a_message_of_the_front_end_reaches_the_checkpoint(tmp_path: Path):
     prediction = desk(tmp_path).predict("again")
     control = prediction.widget
 
-    content = {"type": "commit", "answer": "two"}
+    content = {"type": "commit", "answer": "two", "confidence": "unsure"}
     control._handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
 
     assert control.locked
@@ -206,8 +210,8 @@ def test_a_message_that_makes_no_sense_changes_nothing(tmp_path: Path, message: 
 def test_a_second_window_finds_the_first_ones_commit(tmp_path: Path):
     """Two cells, or two kernels, show one checkpoint; the later commit is refused and the standing one shown."""
     here, there = desk(tmp_path).predict("again"), desk(tmp_path).predict("again")
-    here.receive({"type": "commit", "answer": "one"})
-    there.receive({"type": "commit", "answer": "two"})
+    here.receive({"type": "commit", "answer": "one", "confidence": "unsure"})
+    there.receive({"type": "commit", "answer": "two", "confidence": "unsure"})
 
     assert there.state()["answer"] == "one"
     assert there.state()["status"] == "Already answered, here or in another window; that answer is locked."
@@ -219,12 +223,12 @@ def test_an_answer_that_cannot_be_kept_is_not_locked(tmp_path: Path):
     control = prediction.widget
     in_the_way = tmp_path / "answers"
     in_the_way.write_text("a file where the folder should be")
-    prediction.receive({"type": "commit", "answer": "one"})
+    prediction.receive({"type": "commit", "answer": "one", "confidence": "unsure"})
 
     assert (control.locked, control.answer) == (False, "")
     assert "cedar-progress.jsonl" in control.status
     in_the_way.unlink()
-    prediction.receive({"type": "commit", "answer": "one"})
+    prediction.receive({"type": "commit", "answer": "one", "confidence": "unsure"})
     assert (control.locked, control.answer) == (True, "one")
 
 
@@ -326,14 +330,18 @@ def test_a_paper_answer_is_set_beside_the_worked_one_and_the_run(tmp_path: Path)
 
 
 def test_the_reveal_button_shows_the_reveal_in_the_same_control(tmp_path: Path):
-    """The blocks are those of the page, so both say the same; the verdict is announced in the status."""
+    """The blocks are those of the page, so both say the same; in between the control asks which row differed."""
     mini = desk(tmp_path)
     prediction = mini.predict("again")
-    prediction.receive({"type": "commit", "answer": "one"})
+    prediction.receive({"type": "commit", "answer": "one", "confidence": "unsure"})
+    control = prediction.widget
     prediction.receive({"type": "reveal"})
+    assert (control.stage, control.rows, control.explained) == ("naming", 22, [])
+    prediction.receive({"type": "skip"})
 
-    assert prediction.widget.reveal == mini.reveal("again").data()
-    assert prediction.widget.status == "Not yet. The explanation of every answer is below."
+    (asked,) = [block for block in mini.reveal("again").data() if block.get("lead") == ASKS]
+    assert [*control.reveal, asked, *control.explained] == mini.reveal("again").data()
+    assert control.status == "Not yet. The explanation of every answer is below."
     assert prediction.verdict is Verdict.NOT_YET
 
 

@@ -25,7 +25,7 @@ from workbook.chapter_file import ChapterFiles
 from workbook.checkpoint_file import (
     Belief,
     Checkpoint,
-    ChoiceCheckpoint,
+    PaperCheckpoint,
     content,
     parse_beliefs,
     parse_checkpoints,
@@ -226,7 +226,7 @@ class Chapter:
     def _unanswered(self, case_id: str) -> list[str]:
         """The checkpoints that this case answers and the learner has not; a paper one is a recap."""
         found = self.unanswered((case_id,))
-        return [name for name in found if isinstance(self._checkpoints[name], ChoiceCheckpoint)]
+        return [name for name in found if not isinstance(self._checkpoints[name], PaperCheckpoint)]
 
     def claims(self) -> Page:
         """What the host's source says and no case here runs, each with what was not executed.
@@ -257,6 +257,11 @@ class Chapter:
         return tuple(self._checkpoints.values())
 
     @property
+    def belief_records(self) -> tuple[Belief, ...]:
+        """Every belief that its checkpoints may name, the built-in ones included: for checks, not for a page."""
+        return tuple(self._lesson.beliefs.values())
+
+    @property
     def lesson(self) -> Lesson:
         """What its checkpoints share: cases to play, beliefs, whose answers count."""
         return self._lesson
@@ -268,6 +273,27 @@ class Chapter:
     def reveal(self, checkpoint_id: str) -> Page:
         """What really happens, and why, once an answer is committed. Raises: UnknownCheckpoint."""
         return self.predict(checkpoint_id).reveal()
+
+    def vote_again(self, checkpoint_id: str, answer: object, confidence: str | None = None) -> Prediction:
+        """Answer a second time, after talking it over and before the reveal; the first answer is what counts.
+
+        Raises: UnknownCheckpoint; NotCommitted; RevealAlreadySeen; AlreadyCommitted; NoAnswer.
+        """
+        return self.predict(checkpoint_id).vote_again(answer, confidence)
+
+    def which_row(self, checkpoint_id: str, row: int | str | None) -> Page:
+        """Name the row of the ledger that differed from what was predicted, "none", or "never" if it never came.
+
+        Raises: UnknownCheckpoint; NoSuchRow.
+        """
+        return self.predict(checkpoint_id).which_row(row)
+
+    def self_check(self, checkpoint_id: str, points: Iterable[str]) -> Page:
+        """Say which points of a worked answer one's own text had.
+
+        Raises: UnknownCheckpoint; NoAnswer; NotRevealed.
+        """
+        return self.predict(checkpoint_id).self_check(points)
 
     def reset(self, checkpoint_id: str, why: str = "") -> Page:
         """Take a commit back, on the record. Raises: UnknownCheckpoint; NotSaved."""
@@ -294,11 +320,11 @@ class Chapter:
 
     def grade(self, exercise_id: str, handed_in: object) -> Graded:
         """What a learner wrote, tried in the exercise's hidden situations; their code's failures are told, not
-        raised. Raises: UnknownExercise.
+        raised. How the try did is kept. Raises: UnknownExercise.
         """
-        from workbook.grading import grade
+        from workbook.tries import graded_and_kept
 
-        return grade(self._exercise(exercise_id), handed_in)
+        return graded_and_kept(self.id, self._exercise(exercise_id), handed_in, self._lesson.progress)
 
     def __repr__(self) -> str:
         return f"<Chapter {self.id}: {len(self.cases)} cases, {len(self.checkpoints)} checkpoints>"

@@ -1,9 +1,9 @@
-"""The controls that a browser shows: anywidgets for dialogs, for checkpoints, and for a desk to try things at.
+"""The controls that a browser shows: anywidgets for dialogs, and for a desk to try things at.
 
-Above `grid`, for the look of its tables; `dialogs` and `prediction` own them. A control is a few traits and a
-front-end file and holds no rule: it shows what it is told, and hands what a button sent to whoever made it. Plain
-ipywidgets cannot name a group of radio buttons, nor keep JupyterLab's one-key shortcuts away from a focused button;
-these can.
+Above `grid`, for the look of its tables; below the controls that have a module of their own (`checkpoint_control`).
+`dialogs` and `bench` own them. A control is a few traits and a front-end file and holds no rule: it shows what it
+is told, and hands what a button sent to whoever made it. Plain ipywidgets cannot name a group of radio buttons, nor
+keep JupyterLab's one-key shortcuts away from a focused button; these can.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def front_end(*names: str) -> str:
     return "\n".join((_STATIC / name).read_text(encoding="utf-8") for name in names)
 
 
-class _Control(anywidget.AnyWidget):
+class Control(anywidget.AnyWidget):
     """What all controls do. `receive` gets each message of the front end, perhaps on another thread."""
 
     _css = front_end("controls.css") + STYLE.removeprefix("<style>").removesuffix("</style>")
@@ -48,7 +48,7 @@ class _Control(anywidget.AnyWidget):
         return {VIEW: {"version_major": 2, "version_minor": 0, "model_id": self.model_id}}
 
 
-class DialogControl(_Control):
+class DialogControl(Control):
     """Dialogs of one play, oldest first, and the ledger under them.
 
     `dialogs`: mappings of `id`, `kind`, `label`, `text`, `options`, `placeholder`, `prefill`, `open`, `ended`.
@@ -73,24 +73,3 @@ class DeskControl(DialogControl):
 
     buttons = traitlets.List(traitlets.Dict()).tag(sync=True)
     panel = traitlets.Dict().tag(sync=True)
-
-
-class CheckpointControl(_Control):
-    """One checkpoint: a group of options, or a text, to commit.
-
-    `options`: mappings of `id` and `text`; `answer` is the locked one. `reveal`: blocks as `workbook.page` gives
-    them, none before the learner asked for them after a commit. Sends `commit`, `hint` and `reveal`.
-    """
-
-    _esm = front_end("blocks.js", "checkpoint.js")
-
-    title = traitlets.Unicode().tag(sync=True)
-    kind = traitlets.Unicode().tag(sync=True)
-    prompt = traitlets.Unicode().tag(sync=True)
-    options = traitlets.List(traitlets.Dict()).tag(sync=True)
-    picked = traitlets.Unicode().tag(sync=True)  # chosen or typed and not committed; kept for a second view
-    locked = traitlets.Bool(False).tag(sync=True)
-    answer = traitlets.Unicode().tag(sync=True)
-    hints = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    hints_left = traitlets.Int(0).tag(sync=True)
-    reveal = traitlets.List(traitlets.Dict()).tag(sync=True)

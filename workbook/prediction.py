@@ -1,16 +1,16 @@
 """One checkpoint put to a learner: choose, commit, and only then the reveal.
 
-Above `checkpoints`, `reveal` and `progress`; below `chapters`. Whatever is asked of it, by a button, by code in a
-cell or by the scripted learner, goes through the same three methods, and what is shown is worked out anew from the
-store, so a restarted kernel or a second window cannot disagree with it. Before a commit nothing that it sends or
-shows says which answer is right: the case is not even played.
+Above `answer_forms`, `outcome`, `checkpoint_view` and `progress`; below `chapters`. Whatever is asked of it, by a
+button, by code in a cell or by the scripted learner, goes through the same methods, and what is shown is worked out
+anew from the store, so a restarted kernel or a second window cannot disagree with it. Before a commit nothing that
+it sends or shows says which answer is right: the case is not even played.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -19,22 +19,40 @@ from labsim.case import Case, find
 from labsim.errors import LabsimError
 from labsim.play import run
 from labsim.report import Report
-from labsim.show import visible
-from workbook.checkpoint_file import Belief, Checkpoint, ChoiceCheckpoint, content
-from workbook.checkpoints import Verdict, judge_options
+from workbook.answer_forms import (
+    HOW,
+    NoAnswer,
+    answer_blocks,
+    checked,
+    checked_confidence,
+    checked_points,
+    in_code,
+    levels,
+    said,
+    sure_blocks,
+)
+from workbook.answers import Revote
+from workbook.checkpoint_kinds import Belief, Checkpoint, PaperCheckpoint, content, scripted_answer
+from workbook.checkpoint_messages import (
+    CommitAnswer,
+    Message,
+    NameRow,
+    ShowHint,
+    ShowReveal,
+    SkipRow,
+    TickPoints,
+    VoteAgain,
+)
+from workbook.checkpoint_view import View, control_state
+from workbook.checkpoints import Verdict, is_right
 from workbook.errors import WorkbookError
 from workbook.learner import Learner
-from workbook.page import Block, Fold, Heading, Items, Page, Paragraph, page
-from workbook.progress import AlreadyCommitted, AnswerKind, Commit, Key, NotSaved, Progress
-from workbook.reveal import reveal_choice, reveal_paper
+from workbook.outcome import Outcome, outcome_of
+from workbook.page import Fold, Heading, Page, Paragraph, page
+from workbook.progress import AlreadyCommitted, Commit, Key, NotSaved, Progress
 
 if TYPE_CHECKING:
-    from workbook.controls import CheckpointControl
-
-HOW = {
-    AnswerKind.CHOICE: "Choose an answer and commit it. The reveal comes after.",
-    AnswerKind.TEXT: "Write your answer and commit it. The worked answer comes after.",
-}
+    from workbook.checkpoint_control import CheckpointControl
 
 
 class Lesson(Struct, frozen=True, kw_only=True):
@@ -51,14 +69,6 @@ class Lesson(Struct, frozen=True, kw_only=True):
         return run(find(self.cases.values(), case_id))
 
 
-class NoAnswer(WorkbookError):
-    """What was to be committed is no answer to this checkpoint; nothing was. Attribute: `found`."""
-
-    def __init__(self, found: str, remedy: str) -> None:
-        self.found = found
-        super().__init__(f"{remedy} Nothing was committed.")
-
-
 class AnsweredBySomebodyElse(WorkbookError):
     """The scripted learner met an answer that is not its own. Attribute: `commit`."""
 
@@ -70,23 +80,6 @@ class AnsweredBySomebodyElse(WorkbookError):
         )
 
 
-class CommitAnswer(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="commit"):
-    """The Commit button: an option's id, or the text."""
-
-    answer: str
-
-
-class ShowHint(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="hint"):
-    """The hint button."""
-
-
-class ShowReveal(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="reveal"):
-    """The reveal button."""
-
-
-Message: TypeAlias = CommitAnswer | ShowHint | ShowReveal
-
-
 class Prediction:
     """A checkpoint as one learner meets it. As the value of a cell it shows itself."""
 
@@ -94,26 +87,42 @@ class Prediction:
         """The scripted learner commits at once. Raises: AnsweredBySomebodyElse, ForeignFile, NotSaved."""
         self.lesson = lesson
         self.checkpoint = checkpoint
-        self.kind = AnswerKind.CHOICE if isinstance(checkpoint, ChoiceCheckpoint) else AnswerKind.TEXT
+        self.kind = checkpoint.answer_kind
         self.key = Key.of(lesson.chapter, checkpoint.id, content(checkpoint))
         self._lock = threading.RLock()  # buttons may be handled on another thread
-        self._hints = 0
-        self._said = ""
-        self._revealed: Page | None = None
+        self._view = View()
         self._control: CheckpointControl | None = None
         if lesson.learner is Learner.SCRIPTED:
             self._commit_as_scripted()
 
     # -- what a learner can do
 
-    def commit(self, answer: str) -> Prediction:
-        """Commit an option by its id, or a text, and lock it.
+    def commit(self, answer: object, confidence: str | None = None) -> Prediction:
+        """Commit an answer and lock it: an option's id, a text, a value for each field, or the steps in order.
 
-        Raises: NoAnswer; AlreadyCommitted; NotSaved or ForeignFile, if it cannot be kept.
+        `confidence`: one of the four levels, or None for not saying. Raises: NoAnswer; AlreadyCommitted; NotSaved
+        or ForeignFile, if it cannot be kept.
         """
         with self._lock:
-            self.lesson.progress.commit(self.key, self._checked(answer), kind=self.kind)
-            self._said = ""
+            sure = checked_confidence(self.checkpoint, confidence)
+            given = checked(self.checkpoint, answer)
+            self.lesson.progress.commit(self.key, given, kind=self.kind, confidence=sure)
+            self._view = View(hints=self._view.hints)
+            self._publish()
+        return self
+
+    def vote_again(self, answer: object, confidence: str | None = None) -> Prediction:
+        """Answer once more, between commit and reveal; kept beside the commit, which stays what counts.
+
+        Raises: NotCommitted; RevealAlreadySeen; AlreadyCommitted, if it was done before; and as `commit`.
+        """
+        with self._lock:
+            if isinstance(self.checkpoint, PaperCheckpoint):
+                raise NoAnswer(answer, "A text is compared and not voted on, so there is no second vote.")
+            sure = checked_confidence(self.checkpoint, confidence)
+            given = checked(self.checkpoint, answer)
+            self.lesson.progress.vote_again(self.key, given, kind=self.kind, confidence=sure)
+            self._view = View(hints=self._view.hints)
             self._publish()
         return self
 
@@ -121,16 +130,15 @@ class Prediction:
         """The next hint; "" when there is none left."""
         with self._lock:
             hints = self.checkpoint.hints
-            shown = hints[self._hints : self._hints + 1]
-            self._hints += len(shown)
+            shown = hints[self._view.hints : self._view.hints + 1]
+            self._view = msgspec.structs.replace(self._view, hints=self._view.hints + len(shown))
             self._publish()
         return "".join(shown)
 
     def reveal(self) -> Page:
         """What really happens, and why; without a commit only that one is needed. Raises: ForeignFile."""
         with self._lock:
-            commit = self.committed
-            if commit is None:
+            if self.committed is None:
                 return page(
                     Heading(text=f"Checkpoint {self.checkpoint.id}: {Verdict.NOT_ATTEMPTED}"),
                     Paragraph(
@@ -138,12 +146,37 @@ class Prediction:
                         "this cell again."
                     ),
                 )
-            shown = self._reveal_of(commit)
-            try:
-                self.lesson.progress.see_reveal(self.key)
-            except NotSaved as error:  # the answer is safe, so nobody should have to wait for a full disk
-                shown = page(*shown.blocks, Paragraph(lead="Not recorded:", text=str(error)))
-            return shown
+            return self._see().page()
+
+    def which_row(self, row: int | str | None) -> Page:
+        """Name the row that differed from the prediction: its number, "none", or "never" if it never came.
+
+        Checked against the ledger and kept; before the reveal it only says that the reveal comes first.
+        Raises: NoSuchRow; NotSaved, ForeignFile.
+        """
+        with self._lock:
+            heading = Heading(text=f"Checkpoint {self.checkpoint.id}: which row differed?")
+            outcome = self._outcome()
+            if outcome is None or outcome.standing.reveal is None:
+                return page(heading, Paragraph(text="Commit an answer and see its reveal first."))
+            if outcome.question is None:
+                return page(heading, Paragraph(text="No row of a ledger can tell here."))
+            named = outcome.question.row(row)
+            self.lesson.progress.name_row(self.key, named, held=outcome.question.held(named))
+            self._publish()
+            return page(heading, Paragraph(text=outcome.question.answer(named)))
+
+    def self_check(self, points: Iterable[str]) -> Page:
+        """Say which points of the worked answer one's own text had, by their ids; kept.
+
+        Raises: NoAnswer; NotRevealed, before the reveal; NotSaved, ForeignFile.
+        """
+        with self._lock:
+            ticked = checked_points(self.checkpoint, points)
+            self.lesson.progress.self_check(self.key, ticked)
+            self._publish()
+            outcome = self._outcome()
+        return page(*(() if outcome is None else outcome.points_said()))
 
     def reset(self, why: str = "") -> Page:
         """Hide the commit, so that another can be made; the store keeps both. Raises: NotSaved, ForeignFile."""
@@ -156,7 +189,7 @@ class Prediction:
                     "Your answer no longer counts. Run the cell with the checkpoint again to give another. The "
                     "reset is recorded, and the earlier answer stays in the file."
                 )
-            self._revealed = None
+            self._view = View(hints=self._view.hints)
             self._publish()
         return page(Paragraph(lead=f"Checkpoint {self.checkpoint.id}:", text=text))
 
@@ -170,23 +203,27 @@ class Prediction:
     @property
     def verdict(self) -> Verdict:
         """How the learner stands; right or not yet only once the reveal was seen, and never for a paper answer."""
-        commit = self.committed
-        if commit is None:
+        stands = self.lesson.progress.standing(self.key)
+        if stands.commit is None:
             return Verdict.NOT_ATTEMPTED
-        if isinstance(self.checkpoint, ChoiceCheckpoint) and self.lesson.progress.revealed(self.key):
-            return Verdict.RIGHT if self._is_right(self.checkpoint, commit) else Verdict.NOT_YET
-        return Verdict.COMMITTED
+        if stands.reveal is None or isinstance(self.checkpoint, PaperCheckpoint):
+            return Verdict.COMMITTED
+        right = is_right(self.checkpoint, stands.commit.answer, self.lesson.play(self.checkpoint.case))
+        return Verdict.RIGHT if right else Verdict.NOT_YET
 
     # -- what is shown
 
     def page(self) -> Page:
         """The checkpoint without any control: what can be read anywhere, and what the scripted learner shows."""
-        commit = self.committed
+        stands = self.lesson.progress.standing(self.key)
+        commit, revote = stands.commit, stands.revote
         verdict = Verdict.COMMITTED if commit else Verdict.NOT_ATTEMPTED
         return page(
             Heading(text=f"Checkpoint {self.checkpoint.id}: {verdict}"),
             Paragraph(text=self.checkpoint.prompt),
-            *self._answers(commit),
+            *answer_blocks(self.checkpoint, commit.answer if commit else None, self._whose),
+            *sure_blocks(self.checkpoint, commit is not None, commit.confidence if commit else None),
+            *self._second_vote(revote),
             *(
                 Fold(title=f"Hint {number} of {len(self.checkpoint.hints)}", blocks=(Paragraph(text=hint),))
                 for number, hint in enumerate(self.checkpoint.hints, start=1)
@@ -197,39 +234,22 @@ class Prediction:
     def receive(self, message: object) -> None:
         """What a button sent. Whatever goes wrong is said in the status; nothing is printed."""
         with self._lock:
-            self._said = ""
+            self._say("")
             try:
-                match msgspec.convert(message, Message):
-                    case CommitAnswer(answer=answer):
-                        self.commit(answer)
-                    case ShowHint():
-                        self.hint()
-                    case ShowReveal():
-                        self._revealed = self.reveal() if self.committed else None
+                self._answer_to(msgspec.convert(message, Message))
             except AlreadyCommitted:
-                self._said = "Already answered, here or in another window; that answer is locked."
+                self._say("Already answered, here or in another window; that answer is locked.")
             except (WorkbookError, LabsimError) as error:
-                self._said = str(error)
+                self._say(str(error))
             except msgspec.ValidationError:
-                self._said = "The button sent something that cannot be understood. Nothing was changed."
+                self._say("The button sent something that cannot be understood. Nothing was changed.")
             self._publish()
 
     def state(self) -> dict[str, Any]:
         """Everything that a control is told, by name; the leakage tests read this."""
-        commit = self.committed
-        choices = self.checkpoint.options if isinstance(self.checkpoint, ChoiceCheckpoint) else ()
-        return {
-            "title": f"Checkpoint {self.checkpoint.id}",
-            "kind": str(self.kind),
-            "prompt": visible(self.checkpoint.prompt),
-            "options": [{"id": option.id, "text": visible(option.text)} for option in choices],
-            "locked": commit is not None,
-            "answer": "" if commit is None else commit.answer,
-            "hints": list(map(visible, self.checkpoint.hints[: self._hints])),
-            "hints_left": len(self.checkpoint.hints) - self._hints,
-            "status": self._status(commit),
-            "reveal": [] if self._revealed is None or commit is None else self._revealed.data(),
-        }
+        stands = self.lesson.progress.standing(self.key)
+        outcome = self._outcome() if self._view.revealed and stands.commit is not None else None
+        return control_state(self.checkpoint, stands, outcome, self._view)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         static = self.page()._repr_mimebundle_()
@@ -240,7 +260,7 @@ class Prediction:
     @property
     def widget(self) -> CheckpointControl:
         """The control of this checkpoint, an ipywidget."""
-        from workbook.controls import CheckpointControl
+        from workbook.checkpoint_control import CheckpointControl
 
         with self._lock:
             if self._control is None:
@@ -249,75 +269,84 @@ class Prediction:
 
     # -- inside
 
+    def _answer_to(self, message: Message) -> None:
+        replace = msgspec.structs.replace
+        match message:
+            case CommitAnswer(answer=answer, confidence=confidence):
+                give = self.vote_again if self._view.voting else self.commit
+                given = checked(self.checkpoint, answer)
+                if levels(self.checkpoint) and not confidence:
+                    raise NoAnswer(confidence, "Say how sure you are first.")
+                give(given, confidence or None)
+            case VoteAgain():
+                open_ = self.committed is not None and not self._view.revealed
+                self._view = replace(self._view, voting=open_)
+            case ShowHint():
+                self.hint()
+            case ShowReveal():
+                if self.committed is not None:
+                    note = self._see().not_recorded
+                    self._view = replace(self._view, voting=False, revealed=True, said=note)
+            case NameRow(row=row):
+                self.which_row(row)
+            case SkipRow():
+                self._view = replace(self._view, skipped=True)
+            case TickPoints(points=points):
+                self.self_check(points)
+
+    def _say(self, said: str) -> None:
+        self._view = msgspec.structs.replace(self._view, said=said)
+
     def _publish(self) -> None:
         if self._control is None:
             return
         try:
             self._control.update(self.state())
-        except WorkbookError as error:  # the store cannot be read any more; raised here it would go nowhere
+        except (WorkbookError, LabsimError) as error:  # raised here it would go nowhere
             self._control.update({"status": str(error)})
 
-    def _checked(self, answer: str) -> str:
-        if isinstance(self.checkpoint, ChoiceCheckpoint):
-            if not answer:
-                raise NoAnswer(answer, "Choose an answer first.")
-            if self.checkpoint.option(answer) is None:
-                ids = ", ".join(option.id for option in self.checkpoint.options)
-                raise NoAnswer(answer, f"{answer!r} is no answer to this; use one of: {ids}.")
-        elif not answer.strip():
-            raise NoAnswer(answer, "Write your answer first.")
-        return answer
+    def _outcome(self) -> Outcome | None:
+        """What the case shows of the answer that stands; None while there is none."""
+        stands = self.lesson.progress.standing(self.key)
+        if stands.commit is None:
+            return None
+        lesson = self.lesson
+        return outcome_of(
+            self.checkpoint, stands, lesson.play, lesson.beliefs, private=lesson.learner is Learner.LIVE
+        )
+
+    def _see(self) -> Outcome:
+        """The reveal, recorded as seen; for an answer that stands."""
+        note = ""
+        try:
+            self.lesson.progress.see_reveal(self.key)
+        except NotSaved as error:  # the answer is safe, so nobody should have to wait for a full disk
+            note = str(error)
+        outcome = self._outcome()
+        if outcome is None:
+            raise NoAnswer(None, "Another window took the answer back.")
+        return msgspec.structs.replace(outcome, not_recorded=note)
 
     def _commit_as_scripted(self) -> None:
-        commit = self.committed
+        commit, scripted = self.committed, scripted_answer(self.checkpoint)
         if commit is None:
-            self.commit(self.checkpoint.scripted)
-        elif commit.answer != self.checkpoint.scripted:
+            self.commit(scripted, self.checkpoint.scripted_confidence)
+        elif commit.answer != scripted:
             raise AnsweredBySomebodyElse(commit)
 
-    def _reveal_of(self, commit: Commit) -> Page:
-        answer, lesson = str(commit.answer), self.lesson
-        if isinstance(self.checkpoint, ChoiceCheckpoint):
-            return reveal_choice(self.checkpoint, answer, lesson.play, lesson.beliefs)
-        return reveal_paper(self.checkpoint, answer, lesson.play)
+    @property
+    def _whose(self) -> str:
+        return "the scripted learner's answer" if self.lesson.learner is Learner.SCRIPTED else "your answer"
 
-    def _is_right(self, checkpoint: ChoiceCheckpoint, commit: Commit) -> bool:
-        judged = judge_options(checkpoint, self.lesson.play(checkpoint.case))
-        return any(one.matches for one in judged if one.option.id == commit.answer)
-
-    def _status(self, commit: Commit | None) -> str:
-        if self._said:
-            return self._said
-        if commit is None:
-            return f"Not attempted. {HOW[self.kind]}"
-        if self._revealed is None:
-            return "Committed. Your answer is locked."
-        if isinstance(self.checkpoint, ChoiceCheckpoint):
-            verdict = "Right." if self._is_right(self.checkpoint, commit) else "Not yet."
-            return f"{verdict} The explanation of every answer is below."
-        return "The worked answer is below, beside yours."
-
-    def _answers(self, commit: Commit | None) -> tuple[Block, ...]:
-        whose = "the scripted learner's answer" if self.lesson.learner is Learner.SCRIPTED else "your answer"
-        if not isinstance(self.checkpoint, ChoiceCheckpoint):
-            if commit is None:
-                return (Paragraph(text="(no answer yet)"),)
-            return (Paragraph(lead=f"{whose[0].upper()}{whose[1:]}, locked:", text=str(commit.answer)),)
-        chosen = None if commit is None else commit.answer
+    def _second_vote(self, revote: Revote | None) -> tuple[Paragraph, ...]:
         return (
-            Items(
-                items=tuple(
-                    f"(x) {option.text} [{whose}, locked]" if option.id == chosen else f"( ) {option.text}"
-                    for option in self.checkpoint.options
-                )
-            ),
+            () if revote is None else (Paragraph(lead="Voted again:", text=said(self.checkpoint, revote.answer)),)
         )
 
     def _how_to_go_on(self, commit: Commit | None) -> str:
+        name = repr(self.checkpoint.id)
         if commit is not None:
-            return f"Next: desk.reveal({self.checkpoint.id!r})"
-        if isinstance(self.checkpoint, ChoiceCheckpoint):
-            answer = " or ".join(repr(option.id) for option in self.checkpoint.options)
-        else:
-            answer = "'your text'"
-        return f"{HOW[self.kind]} Where there are no buttons: desk.predict({self.checkpoint.id!r}).commit({answer})"
+            return f"Next: desk.reveal({name})"
+        return (
+            f"{HOW[self.kind]} Where there are no buttons: desk.predict({name}).commit({in_code(self.checkpoint)})"
+        )

@@ -1,6 +1,6 @@
-// One checkpoint: choose or write, commit, and then the reveal in the same place.
+// One checkpoint: answer, say how sure you are, commit, and then the reveal in the same place, stage by stage.
 
-function optionView(model, name, data, isLocked) {
+function optionView(name, data, isLocked, changed) {
   const label = make("label", "cedar-option");
   const input = focusable(make("input"));
   Object.assign(input, { type: "radio", name, value: data.id });
@@ -8,76 +8,163 @@ function optionView(model, name, data, isLocked) {
   input.addEventListener("click", (event) => {
     if (isLocked()) event.preventDefault();
   });
-  input.addEventListener("change", () => {
-    model.set("picked", data.id);
-    model.save_changes();
-  });
-  const mark = make("span", "cedar-mark", "your answer, locked");
-  const text = make("span", "", data.text);
-  label.append(input, text, mark);
+  input.addEventListener("change", () => changed(data.id));
+  const mark = make("span", "cedar-mark");
+  label.append(input, make("span", "", data.text), mark);
   return {
     node: label,
-    update(locked, answer, picked) {
-      const chosen = data.id === (locked ? answer : picked);
+    update(locked, answer, marks) {
+      const chosen = data.id === answer;
       if (input.checked !== chosen) input.checked = chosen;
-      if (locked) input.setAttribute("aria-disabled", "true");
-      else input.removeAttribute("aria-disabled");
-      mark.hidden = !(locked && chosen);
+      setDisabled(input, locked);
+      const said = marks.filter((made) => made.answer === data.id).map((made) => made.says);
+      setText(mark, said.join("; "));
+      mark.hidden = said.length === 0;
       label.classList.toggle("cedar-chosen", locked && chosen);
     },
   };
 }
 
-function textView(model) {
+function choiceView(model, isLocked, changed) {
+  const name = uniqueName("options");
+  const views = model.get("options").map((option) => optionView(name, option, isLocked, changed));
+  const box = make("div");
+  box.append(...views.map((view) => view.node));
+  return {
+    node: box,
+    update(locked, answer, marks) {
+      for (const view of views) view.update(locked, answer, marks);
+    },
+  };
+}
+
+function textView(changed) {
   const field = textField("textarea", "Your answer");
   field.rows = 5;
-  field.addEventListener("input", () => {
-    model.set("picked", field.value);
-    model.save_changes();
-  });
+  field.addEventListener("input", () => changed(field.value));
   return {
     node: field,
-    update(locked, answer, picked) {
-      const shown = locked ? answer : picked;
+    update(locked, answer) {
+      const shown = answer || "";
       if (field.value !== shown && (locked || document.activeElement !== field)) field.value = shown;
       field.readOnly = locked;
     },
   };
 }
 
+// How sure: a group of its own, of the same make as the options.
+function sureView(model, isLocked) {
+  const group = make("fieldset", "cedar-question cedar-sure");
+  group.append(make("legend", "cedar-prompt", "How sure are you?"));
+  const changed = (level) => {
+    model.set("sure", level);
+    model.save_changes();
+  };
+  const name = uniqueName("sure");
+  const views = model.get("levels").map((level) => optionView(name, { id: level, text: level }, isLocked, changed));
+  group.append(...views.map((view) => view.node));
+  return {
+    node: group,
+    update(locked, committed) {
+      // Said in code, an answer may come without it; then there is nothing to show once it is locked.
+      group.hidden = views.length === 0 || (locked && !committed);
+      const level = locked ? committed : model.get("sure");
+      for (const view of views) view.update(locked, level, []);
+    },
+  };
+}
+
+const BLANKS = { choice: () => "", fields: () => ({}), order: () => [], text: () => "" };
+
 function render({ model, el }) {
   const root = make("div", "cedar-control");
   const group = make("fieldset", "cedar-question");
   group.append(make("legend", "cedar-prompt", model.get("prompt")));
-  const isChoice = model.get("kind") === "choice";
-  const name = uniqueName("options");
-  const isLocked = () => model.get("locked");
-  const views = isChoice
-    ? model.get("options").map((option) => optionView(model, name, option, isLocked))
-    : [textView(model)];
-  group.append(...views.map((view) => view.node));
-
-  const commit = button("Commit", () => model.send({ type: "commit", answer: model.get("picked") }), "cedar-primary");
-  const reveal = button("Reveal", () => model.send({ type: "reveal" }));
-  const hint = button("Hint", () => model.send({ type: "hint" }), "cedar-quiet");
-  const actions = make("div", "cedar-actions");
-  actions.append(commit, reveal, hint);
+  const kind = model.get("kind");
+  const isLocked = () => model.get("locked") && model.get("stage") !== "voting";
   const status = liveRegion();
+  let announced = "";
+  const announce = (text) => {
+    announced = text;
+    setText(status, text);
+  };
+  const changed = (picked) => {
+    model.set("picked", picked);
+    model.save_changes();
+  };
+  const answers = {
+    choice: () => choiceView(model, isLocked, changed),
+    fields: () => fieldsView(model, isLocked, changed),
+    order: () => orderView(model, isLocked, changed, announce),
+    text: () => textView(changed),
+  }[kind]();
+  group.append(answers.node);
+  const sure = sureView(model, isLocked);
+
+  const send = (message) => {
+    announced = "";
+    model.send(message);
+  };
+  const blank = () => {
+    model.set("picked", BLANKS[kind]());
+    model.set("sure", "");
+    model.save_changes();
+  };
+  const commit = button(
+    "Commit",
+    () => {
+      const picked = model.get("picked");
+      const answer = picked === "" ? BLANKS[kind]() : picked;
+      send({ type: "commit", answer, confidence: model.get("sure") });
+    },
+    "cedar-primary",
+  );
+  const again = button("Discussed it? Vote again", () => {
+    blank();
+    send({ type: "again" });
+  });
+  const reveal = button("Reveal", () => send({ type: "reveal" }));
+  const hint = button("Hint", () => send({ type: "hint" }), "cedar-quiet");
+  const actions = make("div", "cedar-actions");
+  actions.append(commit, reveal, again, hint);
   const hints = make("ul", "cedar-hints");
   hints.setAttribute("aria-label", "Hints");
   const shown = make("div", "cedar-reveal");
-  root.append(make("p", "cedar-title", model.get("title")), group, actions, status, hints, shown);
+  const row = rowView(model);
+  const points = pointsView(model);
+  const explained = make("div", "cedar-reveal");
+  root.append(make("p", "cedar-title", model.get("title")), group, sure.node, actions, status, hints);
+  root.append(shown, row.node, points.node, explained);
   el.append(root);
 
-  let drawn = "[]";
+  const drawn = new Map();
+  const draw = (node, blocks) => {
+    const text = JSON.stringify(blocks);
+    if (drawn.get(node) !== text) {
+      drawn.set(node, text);
+      node.replaceChildren(...blocks.map(block));
+    }
+    node.hidden = blocks.length === 0;
+  };
+  model.on("change:status", () => {
+    announced = "";
+  });
   return follow(model, (gone) => {
-    const locked = isLocked();
-    for (const view of views) view.update(locked, model.get("answer"), model.get("picked"));
+    const [stage, committed, voted] = [model.get("stage"), model.get("locked"), model.get("voted")];
+    const [locked, voting] = [isLocked(), stage === "voting"];
+    const marks = [];
+    if (committed) marks.push({ answer: model.get("answer"), says: voting ? "your first answer" : "your answer, locked" });
+    if (voted) marks.push({ answer: model.get("second"), says: "your second vote", second: true });
+    answers.update(locked, locked ? model.get("answer") : model.get("picked"), marks);
+    sure.update(locked, model.get("confidence"));
 
     setDisabled(commit, locked || gone);
-    setText(commit, locked ? "Committed" : "Commit");
-    reveal.hidden = !locked;
+    setText(commit, voting ? "Commit the second vote" : locked ? "Committed" : "Commit");
+    reveal.hidden = !committed;
     setDisabled(reveal, gone);
+    again.hidden = !committed || (!model.get("can_vote") && !voted);
+    setDisabled(again, voting || !model.get("can_vote") || gone);
+    setText(again, voted ? "Voted again" : "Discussed it? Vote again");
     const [given, left] = [model.get("hints"), model.get("hints_left")];
     hint.hidden = given.length + left === 0;
     setDisabled(hint, left === 0 || gone);
@@ -85,13 +172,11 @@ function render({ model, el }) {
     hints.hidden = given.length === 0;
     hints.append(...given.slice(hints.children.length).map((text) => make("li", "", text)));
 
-    const blocks = model.get("reveal");
-    if (JSON.stringify(blocks) !== drawn) {
-      drawn = JSON.stringify(blocks);
-      shown.replaceChildren(...blocks.map(block));
-    }
-    shown.hidden = blocks.length === 0;
-    setText(status, gone ? GONE : model.get("status"));
+    draw(shown, model.get("reveal"));
+    row.update(gone);
+    points.update(gone);
+    draw(explained, model.get("explained"));
+    setText(status, gone ? GONE : announced || model.get("status"));
   });
 }
 
