@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbook.commands import bash_rules
     from workbook.diagrams import sequence
     from workbook.explorer_panel import explorer
+    from workbook.own_cases import check_case, check_cases
     from workbook.policies import policy_cells, policy_matrix
     from workbook.ready import setup
     from workbook.real_host import host, pipe
@@ -34,6 +35,8 @@ __all__ = [
     "bash_rules",
     "batch",
     "branches",
+    "check_case",
+    "check_cases",
     "comparison",
     "decisions",
     "declared",
@@ -72,6 +75,7 @@ _NAMES = {
     "workbook.explorer_panel": ("explorer",),
     "workbook.trust": ("declared", "fidelity", "recorded", "recordings"),
     "workbook.bench": ("hands_on", "overlay"),
+    "workbook.own_cases": ("check_case", "check_cases"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
     "workbook.ready": ("setup",),
     "workbook.real_host": ("host", "pipe"),

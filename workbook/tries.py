@@ -1,6 +1,6 @@
 """A try at an exercise, graded and kept: how many situations held, beside the learner's other answers.
 
-Above `grading` and `progress`; below `chapters`. The code itself is the learner's, in their notebook, and is not kept.
+Above `grading` and `progress`; below `chapters`. The code itself stays where it is, in the learner's notebook.
 """
 
 from __future__ import annotations
