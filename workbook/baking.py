@@ -1,20 +1,23 @@
 """Baking: play a notebook as the scripted learner, and write what it shows into the worked edition.
 
-Beside `checking`, which compares what baking wrote. Notebooks are written here and never by a browser, which would
-add pictures and widget state of its own.
+Above `catalogue`, which says where the notebook's own chapter is; beside `checking`, which compares what baking
+wrote. Notebooks are written here and never by a browser, which would add pictures and widget state of its own.
+`baked` and `run_unanswered` write nothing: they are for checks.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
 from workbook import learner
+from workbook.catalogue import environment_for
+from workbook.copies import clean
 from workbook.errors import WorkbookError
 from workbook.library import read_notebook
 from workbook.progress import FOLDER_VARIABLE
@@ -23,27 +26,53 @@ TIMEOUT_S = 120  # one cell; the slowest takes about one
 
 
 class NotBaked(WorkbookError):
-    """The notebook could not be played to its end; the file is unchanged."""
+    """The notebook could not be played to its end; the file is unchanged.
+
+    Attributes: `path`; `cell`, the place of the cell that failed, from 0 (None: none did), and its `source`;
+    `found`, what it said.
+    """
+
+    def __init__(self, path: Path, cell: int | None, source: str, found: str) -> None:
+        self.path = path
+        self.cell = cell
+        self.source = source
+        self.found = found
+        where = "" if cell is None else f" Cell {cell + 1} ({source.strip().splitlines()[0]}) failed:"
+        super().__init__(f"{path}: not played to its end.{where} {found}")
 
 
 def bake(path: Path) -> bool:
     """Play `path` as the scripted learner and write its outputs. Returns whether the file changed.
 
-    Raises: NotANotebook; NotBaked, if a cell fails or nbclient is missing.
+    Raises: NotANotebook; NotBaked, if a cell fails.
     """
-    if importlib.util.find_spec("nbclient") is None:
-        raise NotBaked("Baking needs nbclient. Install it: python -m pip install 'cedar-workbook[test]'")
-    notebook: Any = read_notebook(path)
     before = path.read_text(encoding="utf-8")
-    _tidy(notebook)
-    _execute(notebook, path)
-    after: str = nbformat.writes(notebook) + "\n"  # type: ignore[no-untyped-call]  # nbformat has no types
+    after = baked(path)
     if after == before:
         return False
     swap = path.with_name(f".{path.name}.baking")
     swap.write_text(after, encoding="utf-8")
     os.replace(swap, path)
     return True
+
+
+def baked(path: Path, environment: Mapping[str, str] | None = None) -> str:
+    """What `bake` would write. `environment`: further variables of the kernel. Raises: as `bake`."""
+    notebook: Any = read_notebook(path)
+    _tidy(notebook)
+    _execute(notebook, path, {learner.VARIABLE: learner.Learner.SCRIPTED, **(environment or {})})
+    notebook.metadata["language_info"] = {"name": "python"}  # the kernel adds its version
+    return f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]  # nbformat has no types
+
+
+def run_unanswered(path: Path) -> Any:
+    """The clean edition of a notebook, run from top to bottom with nobody there to answer.
+
+    Returns: the notebook with its outputs. Raises: as `bake`.
+    """
+    notebook: Any = clean(read_notebook(path))
+    _execute(notebook, path, {learner.VARIABLE: learner.Learner.LIVE})
+    return notebook
 
 
 def _tidy(notebook: Any) -> None:
@@ -58,22 +87,33 @@ def _tidy(notebook: Any) -> None:
             cell.metadata.pop("execution", None)
 
 
-def _execute(notebook: Any, path: Path) -> None:
+def _execute(notebook: Any, path: Path, further: Mapping[str, str]) -> None:
+    """Run every cell, in an empty folder that is gone afterwards, and so are the answers that were kept in it."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-    with tempfile.TemporaryDirectory() as folder:  # answers of the scripted learner are kept nowhere
-        environment = {**os.environ, learner.VARIABLE: learner.Learner.SCRIPTED, FOLDER_VARIABLE: folder}
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, **environment_for(path), FOLDER_VARIABLE: folder, **further}
         environment.pop("JPY_SESSION_NAME", None)
         client = NotebookClient(
             notebook,
             timeout=TIMEOUT_S,
             store_widget_state=False,
             record_timing=False,
+            extra_arguments=["--log-level=ERROR"],  # no advice on transports in the middle of somebody's terminal
             resources={"metadata": {"path": folder}},
         )
         try:
             client.execute(env=environment)
-        except (CellExecutionError, DeadKernelError, TimeoutError) as error:
-            raise NotBaked(f"{path}: not played to its end. {error}") from None
-    notebook.metadata["language_info"] = {"name": "python"}  # the kernel adds its version
+        except CellExecutionError as error:
+            cell, source = _failed(notebook)
+            raise NotBaked(path, cell, source, f"{error.ename}: {error.evalue}".strip()) from None
+        except (DeadKernelError, TimeoutError) as error:
+            raise NotBaked(path, None, "", str(error)) from None
+
+
+def _failed(notebook: Any) -> tuple[int | None, str]:
+    for number, cell in enumerate(notebook.cells):
+        if any(output.output_type == "error" for output in cell.get("outputs", ())):
+            return number, cell.source
+    return None, ""

@@ -5,6 +5,7 @@ looked for, in this order:
 
 * among the built-in ones (`built_in`);
 * in folders that a command or a notebook names;
+* in the folder that one works in, if that is a chapter;
 * in the folders that the learner's folder remembers (`cedar-chapters.json`, written by `workbook start`);
 * in the folders of the environment variable `CEDAR_CHAPTERS`;
 * in installed packages, by the entry point group `workbook.chapters`.
@@ -156,8 +157,11 @@ def catalogue(
     made.add(Origin.BUILT_IN, "cedar-workbook", built_in())
     for folder in folders:
         made.add(Origin.FOLDER, str(folder), places_in(folder))
+    here = Path.cwd() if here is None else here
+    if (here / CHAPTER_FILE).is_file():
+        made.add(Origin.FOLDER, str(here), (Place(folder=here),))
     try:
-        noted = remembered(Path.cwd() if here is None else here)
+        noted = remembered(here)
     except CaseError as error:
         made.faults.append(str(error))
         noted = ()
@@ -203,6 +207,18 @@ def places_in(folder: Path) -> tuple[Place, ...]:
     if not found:
         raise NoChapter(folder)
     return tuple(Place(folder=path) for path in found)
+
+
+def environment_for(notebook: Path) -> dict[str, str]:
+    """What a kernel's environment needs, so that the notebook finds the chapter it belongs to, wherever it is run.
+
+    Nothing for a notebook beside which there is no `chapter.toml`.
+    """
+    folder = notebook.absolute().parent
+    if not (folder / CHAPTER_FILE).is_file():
+        return {}
+    further = os.environ.get(VARIABLE, "")
+    return {VARIABLE: os.pathsep.join([str(folder), *([further] if further else [])])}
 
 
 def remembered(here: Path) -> tuple[Path, ...]:

@@ -194,6 +194,11 @@ def read_chapter(place: Place) -> ChapterFile:
     )
 
 
+def is_id(text: str) -> bool:
+    """Whether a text can be a chapter's id: it goes into file names, case files and progress files."""
+    return _ID.fullmatch(text) is not None
+
+
 def line_of(toml: str, key: str) -> int:
     """The line of a TOML text, from 1, where a key at its top is set; 1 if it is not."""
     for number, line in enumerate(toml.splitlines(), start=1):
@@ -245,7 +250,7 @@ def _check(file: _Toml, text: str) -> None:
     def refuse(key: str, found: str, remedy: str) -> CaseError:
         return CaseError(f"{CHAPTER_FILE}: line {line_of(text, key)}: {key}", found, remedy)
 
-    if not _ID.fullmatch(file.id):
+    if not is_id(file.id):
         raise refuse("id", f"{file.id!r} is no id", "Use small letters, digits and single dashes: greenhouse-desk.")
     if not file.title.strip() or not file.title.isprintable():
         raise refuse("title", f"{file.title!r} is no title", "Use one line of text.")
