@@ -148,42 +148,42 @@ class _Spec(_Part, frozen=True, kw_only=True, tag_field="form"):
     keys: ClassVar[str]
 
 
-class _PolicySpec(_Spec, frozen=True, kw_only=True, tag="policy"):
+class PolicySpec(_Spec, frozen=True, kw_only=True, tag="policy"):
     situations: list[Any]
     keys: ClassVar[str] = "situations"
 
 
-class _ApproverSpec(_Spec, frozen=True, kw_only=True, tag="approver"):
+class ApproverSpec(_Spec, frozen=True, kw_only=True, tag="approver"):
     situations: list[Any]
     keys: ClassVar[str] = "situations"
 
 
-class _SettingsSpec(_Spec, frozen=True, kw_only=True, tag="settings"):
+class SettingsSpec(_Spec, frozen=True, kw_only=True, tag="settings"):
     situations: list[Any]
     sweeps: tuple[Sweep, ...] = ()
     keys: ClassVar[str] = "situations and sweeps"
 
 
-class _HandlerSpec(_Spec, frozen=True, kw_only=True, tag="handler"):
+class HandlerSpec(_Spec, frozen=True, kw_only=True, tag="handler"):
     situations: list[Any]
     sweeps: tuple[Sweep, ...] = ()
     keys: ClassVar[str] = "situations and sweeps"
 
 
-class _Attended(_Part, frozen=True, kw_only=True):
+class Attended(_Part, frozen=True, kw_only=True):
     """A situation in which a person can be asked."""
 
     case: Any
     person: tuple[PersonSays, ...] = ()
 
 
-class _AnswersSpec(_Spec, frozen=True, kw_only=True, tag="answers"):
-    situations: list[_Attended]
+class AnswersSpec(_Spec, frozen=True, kw_only=True, tag="answers"):
+    situations: list[Attended]
     sweeps: tuple[Sweep, ...] = ()
     keys: ClassVar[str] = "situations (each a case, and a person) and sweeps"
 
 
-class _TraceSpec(_Spec, frozen=True, kw_only=True, tag="trace"):
+class TraceSpec(_Spec, frozen=True, kw_only=True, tag="trace"):
     piece: Piece
     scenario: Literal["wrapper", "dispatch", "loop"]
     given: dict[str, Any] = {}
@@ -193,22 +193,20 @@ class _TraceSpec(_Spec, frozen=True, kw_only=True, tag="trace"):
     keys: ClassVar[str] = "piece, scenario, given, opens, broken and why"
 
 
-class _CaseSpec(_Spec, frozen=True, kw_only=True, tag="case"):
+class CaseSpec(_Spec, frozen=True, kw_only=True, tag="case"):
     scenarios: tuple[Literal["wrapper", "dispatch", "loop"], ...]
     claims: tuple[str, ...]
     keys: ClassVar[str] = "scenarios and claims"
 
 
-_AnySpec: TypeAlias = (
-    _PolicySpec | _ApproverSpec | _SettingsSpec | _HandlerSpec | _AnswersSpec | _TraceSpec | _CaseSpec
-)
+_AnySpec: TypeAlias = PolicySpec | ApproverSpec | SettingsSpec | HandlerSpec | AnswersSpec | TraceSpec | CaseSpec
 _SPECS: Final[dict[str, type[_Spec]]] = {
     str(kind.__struct_config__.tag): kind
-    for kind in (_PolicySpec, _ApproverSpec, _SettingsSpec, _HandlerSpec, _AnswersSpec, _TraceSpec, _CaseSpec)
+    for kind in (PolicySpec, ApproverSpec, SettingsSpec, HandlerSpec, AnswersSpec, TraceSpec, CaseSpec)
 }
 
 
-class _File(_Part, frozen=True, kw_only=True):
+class ExerciseFile(_Part, frozen=True, kw_only=True):
     schema_version: Literal[1]
     chapter: str
     exercises: list[_AnySpec]
@@ -221,7 +219,7 @@ def parse_exercises(data: bytes, name: str, chapter: str) -> dict[str, Exercise]
     """
     raw = parse(data, name)
     try:
-        file = msgspec.convert(raw, _File)
+        file = msgspec.convert(raw, ExerciseFile)
     except msgspec.ValidationError as error:
         found, _, path = str(error).partition(" - at `$")
         place = path.removesuffix("`").lstrip(".")
@@ -264,18 +262,18 @@ def _read(spec: _AnySpec, place: str) -> Exercise:
         "hints": spec.hints,
     }
     match spec:
-        case _PolicySpec() | _ApproverSpec():
+        case PolicySpec() | ApproverSpec():
             return GateExercise(**common, situations=tuple(_gate_situations(spec.situations, place)))
-        case _SettingsSpec() | _HandlerSpec():
+        case SettingsSpec() | HandlerSpec():
             situations = [Situation(case=case) for case in _call_situations(spec.situations, place)]
-        case _AnswersSpec():
+        case AnswersSpec():
             cases = _call_situations([one.case for one in spec.situations], place)
             situations = [
                 Situation(case=case, person=one.person) for case, one in zip(cases, spec.situations, strict=True)
             ]
-        case _TraceSpec():
+        case TraceSpec():
             return _trace(spec, common, place)
-        case _CaseSpec():
+        case CaseSpec():
             if not (spec.scenarios and spec.claims):
                 raise CaseError(place, "scenarios or claims is empty", "Say of which kind, and what it must claim.")
             return CaseExercise(**common, scenarios=spec.scenarios, claims=spec.claims)
@@ -283,7 +281,7 @@ def _read(spec: _AnySpec, place: str) -> Exercise:
     return CallExercise(**common, situations=tuple(situations), sweeps=spec.sweeps)
 
 
-def _trace(spec: _TraceSpec, common: dict[str, Any], place: str) -> TraceExercise:
+def _trace(spec: TraceSpec, common: dict[str, Any], place: str) -> TraceExercise:
     if not spec.opens:
         raise CaseError(f"{place}.opens", "it is empty", "Name what a trace may set, such as args.")
     if both := sorted({*spec.given} & {*spec.opens}):
@@ -347,15 +345,15 @@ def _situations(raw: list[Any], place: str) -> Iterator[tuple[Case, str]]:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of a file of exercises, for editors. Cases are described by the schema beside it."""
-    made: dict[str, Any] = msgspec.json.schema(_File)
+    made: dict[str, Any] = msgspec.json.schema(ExerciseFile)
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     made["title"] = "Cedar Workbook exercises"
     parts = made["$defs"]
     calls = {"anyOf": [_case_ref(kind) for kind in (WrapperCase, DispatchCase, LoopCase)]}
-    situations = {_PolicySpec: _case_ref(GateCase), _ApproverSpec: _case_ref(GateCase)}
-    for spec, cases in (situations | dict.fromkeys((_SettingsSpec, _HandlerSpec), calls)).items():
+    situations = {PolicySpec: _case_ref(GateCase), ApproverSpec: _case_ref(GateCase)}
+    for spec, cases in (situations | dict.fromkeys((SettingsSpec, HandlerSpec), calls)).items():
         parts[spec.__name__]["properties"]["situations"]["items"] = cases
-    parts[_Attended.__name__]["properties"]["case"] = calls
+    parts[Attended.__name__]["properties"]["case"] = calls
     return made
 
 
