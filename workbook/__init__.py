@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbook.explorer_panel import explorer
     from workbook.own_cases import check_case, check_cases
     from workbook.policies import policy_cells, policy_matrix
+    from workbook.progress_page import my_progress
     from workbook.ready import setup
     from workbook.real_host import host, pipe
     from workbook.review_diagrams import branches, grants
@@ -51,6 +52,7 @@ __all__ = [
     "ledger",
     "lifecycle",
     "mode_matrix",
+    "my_progress",
     "notes",
     "open",
     "outcomes",
@@ -77,6 +79,7 @@ _NAMES = {
     "workbook.bench": ("hands_on", "overlay"),
     "workbook.own_cases": ("check_case", "check_cases"),
     "workbook.policies": ("policy_cells", "policy_matrix"),
+    "workbook.progress_page": ("my_progress",),
     "workbook.ready": ("setup",),
     "workbook.real_host": ("host", "pipe"),
     "workbook.review_diagrams": ("branches", "grants"),

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from labsim.errors import LabsimError
+from workbook import cli_learner
 from workbook.errors import WorkbookError
 
 DEFAULT_FOLDER = "cedar-workbook"
@@ -161,3 +162,7 @@ def evidence(file: Path) -> None:
 
     write(file)
     click.echo(f"Wrote {file}")
+
+
+main.add_command(cli_learner.progress)
+main.add_command(cli_learner.export)

@@ -14,7 +14,7 @@ from workbook.checkpoints import Verdict
 from workbook.fold import fold
 from workbook.grid import Grid
 from workbook.learner import progress_of, who
-from workbook.page import Block, Fold, Heading, Items, Page, Paragraph, Table, page
+from workbook.page import Block, Fold, Group, Heading, Items, Page, Paragraph, Table, page
 from workbook.progress import Progress
 from workbook.progress_summary import (
     BeliefSummary,
@@ -69,15 +69,15 @@ def _blocks(summary: Summary) -> Iterator[Block]:
     for chapter in summary.chapters:
         if chapter.attempted or chapter.recalled or chapter.exercises:
             yield Fold(title=f"{chapter.title}, in detail", blocks=tuple(_details(chapter)))
-    yield from _beliefs(summary)
-    yield Paragraph(lead="Confidence.", text=summary.calibration.says)
+    if summary.started:
+        yield from _beliefs(summary)
+        yield Paragraph(lead="Confidence.", text=summary.calibration.says)
     if summary.calibration.answers:
         yield Table(grid=summary.calibration.table())
     if summary.strays:
         yield Table(grid=_strays(summary))
     if summary.problems:
-        yield Paragraph(lead="To be looked at:", text="")
-        yield Items(items=summary.problems)
+        yield Group(title="To be looked at", blocks=(Items(items=summary.problems),))
 
 
 def _chapters(chapters: tuple[ChapterSummary, ...]) -> Grid:
