@@ -1,0 +1,78 @@
+"""The wheel in an environment of its own, for the tests marked `package`: built once, installed once.
+
+A test module takes the fixtures by `pytest_plugins = ["wheel_kit"]`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+
+
+class Installed(NamedTuple):
+    """An environment with the wheel and what it asks for, and nothing else. `home`: an empty one for its user."""
+
+    wheel: Path
+    folder: Path
+    home: Path
+
+    @property
+    def programs(self) -> Path:
+        return self.folder / ("Scripts" if sys.platform == "win32" else "bin")
+
+    def environment(self) -> dict[str, str]:
+        """A user's who knows nothing of this machine: a home of their own, and these programs first."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("CEDAR_", "IPYTHON", "JPY_", "JUPYTER", "MPL", "PYTEST", "PYTHON", "XDG_"))
+        }
+        path = f"{self.programs}{os.pathsep}{kept.get('PATH', '')}"
+        return kept | {"HOME": str(self.home), "PATH": path, "VIRTUAL_ENV": str(self.folder)}
+
+    def run(
+        self,
+        program: str,
+        *arguments: str | Path,
+        cwd: Path,
+        environment: Mapping[str, str] | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> str:
+        """What a program of the environment prints. `before` runs in the new process. Fails if the program does."""
+        done = subprocess.run(
+            [self.programs / program, *arguments],
+            cwd=cwd,
+            env={**self.environment(), **(environment or {})},
+            preexec_fn=before,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel of this checkout, installed with pip and nothing but its own requirements."""
+    folder = tmp_path_factory.mktemp("package")
+    for command in (
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, TOP],
+        [sys.executable, "-m", "venv", folder / "env"],
+    ):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = folder.glob("cedar_workbook-*.whl")
+    home = folder / "home"
+    home.mkdir()
+    made = Installed(wheel=wheel, folder=folder / "env", home=home)
+    made.run("python", "-m", "pip", "install", "-q", wheel, cwd=folder, environment={"HOME": str(Path.home())})
+    return made
