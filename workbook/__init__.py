@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from workbook.batches import batch
     from workbook.bench import hands_on, overlay
+    from workbook.call_logs import call_log
     from workbook.chapters import Chapter
     from workbook.chapters import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
     from workbook.commands import bash_rules
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
     from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
     from workbook.trust import declared, fidelity, recorded, recordings
     from workbook.walk import steps
+    from workbook.what_ifs import prompts, what_if
 
 __all__ = [
     "Chapter",
     "bash_rules",
     "batch",
     "branches",
+    "call_log",
     "check_case",
     "check_cases",
     "comparison",
@@ -62,15 +65,18 @@ __all__ = [
     "policy_cells",
     "policy_matrix",
     "predicted",
+    "prompts",
     "recorded",
     "recordings",
     "sequence",
     "setup",
     "steps",
+    "what_if",
 ]
 
 _NAMES = {
     "workbook.batches": ("batch",),
+    "workbook.call_logs": ("call_log",),
     "workbook.chapters": ("Chapter",),
     "workbook.commands": ("bash_rules",),
     "workbook.diagrams": ("sequence",),
@@ -89,6 +95,7 @@ _NAMES = {
     "workbook.side_by_side": ("comparison",),
     "workbook.tables": ("expected", "frames", "ledger", "lifecycle", "outcomes", "predicted"),
     "workbook.walk": ("steps",),
+    "workbook.what_ifs": ("prompts", "what_if"),
 }
 _HOMES = {name: (module, name) for module, names in _NAMES.items() for name in names} | {
     "open": ("workbook.chapters", "open_chapter")

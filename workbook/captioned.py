@@ -27,13 +27,14 @@ class Look(Struct, frozen=True, kw_only=True):
     """How a table is shown. A column named here that is gone by then is left out of account.
 
     `header` names the rows, `group` holds for several rows in a row. Rows whose `differs` column holds its word are
-    set off.
+    set off. No more than `rows` rows are shown.
     """
 
     caption: str
     header: str
     group: str | None = None
     differs: tuple[str, str] | None = None
+    rows: int = ROWS_SHOWN
 
 
 class Table(pd.DataFrame):
@@ -47,6 +48,14 @@ class Table(pd.DataFrame):
         typed = {name: pd.Series(list(columns[name]), dtype=dtype) for name, dtype in dtypes.items()}
         super().__init__(typed)  # type: ignore[call-arg]  # the stubs know only __new__
         self._look = look
+
+    @classmethod
+    def around(cls, frame: pd.DataFrame, look: Look) -> Table:
+        """`frame` with a caption. Nothing is copied, so that a frame may be as long as memory allows."""
+        made = cls.__new__(cls)
+        pd.DataFrame.__init__(made, frame, copy=False)  # type: ignore[call-arg]  # as above
+        made._look = look
+        return made
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:
@@ -75,7 +84,7 @@ class Table(pd.DataFrame):
     def _grid(self) -> Grid:
         look = self._look
         names = [str(name) for name in self.columns]
-        shown = self.iloc[:ROWS_SHOWN]
+        shown = self.iloc[: look.rows]
         columns = [[_cell(value) for value in shown.iloc[:, place].tolist()] for place in range(len(names))]
         rows = tuple(zip(*columns, strict=True))
         marked: frozenset[int] = frozenset()

@@ -51,7 +51,7 @@ def bash_rules(
     `in this mode` (what becomes of the call), all strings.
     Raises: BadRule, BadCommand.
     """
-    parsed = _parsed(list(rules))
+    parsed = parsed_rules(list(rules))
     verdicts = [_verdict(place, command, parsed, compound) for place, command in enumerate(commands, start=1)]
     return Table(
         {
@@ -69,7 +69,8 @@ def bash_rules(
     )
 
 
-def _parsed(rules: list[Any]) -> tuple[BashRule, ...]:
+def parsed_rules(rules: list[Any]) -> tuple[BashRule, ...]:
+    """Pairs of a pattern and a word as rules. Raises: BadRule, where the host would skip one without a word."""
     parsed: list[BashRule] = []
     for place, rule in enumerate(rules, start=1):
         if not isinstance(rule, tuple | list) or len(rule) != 2:

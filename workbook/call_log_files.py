@@ -1,0 +1,311 @@
+"""Files of call logs, read piece by piece: CSV, Parquet, JSON lines.
+
+Above `call_log_checks`; below `call_logs`, which says what a log's columns mean. A file may be much larger than
+what is kept of it: names and declarations become small numbers while a piece is read, and only arguments and
+columns of the reader's own stay text. Every value is data; nothing is evaluated, and no type is guessed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+
+from workbook.call_log_checks import (
+    ARGS,
+    DECLARATION,
+    LABELS,
+    TIER,
+    TOOL,
+    BadCallLog,
+    check_args,
+    check_columns,
+    check_labels,
+    check_names,
+    from_codes,
+    no_tool,
+)
+from workbook.long_work import Advance, progress
+
+_BLOCK: Final = 8 << 20  # bytes of CSV at a time
+_LINES: Final = 1 << 16  # lines, or rows, at a time
+_KINDS: Final = ".csv, .csv.gz, .parquet, .jsonl or .jsonl.gz"
+
+_LABEL_TYPE: Final = pa.dictionary(pa.int32(), pa.string())
+
+_Piece = dict[str, Any]  # a column's name, and a pyarrow array: dictionary-encoded for LABELS
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The log in a file, with the columns of `call_logs`, rows in the file's order, index from 0.
+
+    Raises: BadCallLog; OSError.
+    """
+    name = path.name.lower()
+    pieces = _READERS.get(name.removesuffix(".gz").rpartition(".")[2])
+    if pieces is None or (name.endswith(".gz") and pieces is _parquet):
+        raise BadCallLog(path.name, "the name says of no format that can be read", f"Name it {_KINDS}.")
+    with progress(f"Reading {path.name}", path.stat().st_size, "B") as advance:
+        return _Gathered(path.name).all(pieces(path, advance))
+
+
+@contextmanager
+def _plainly(place: str, kind: str, bad: Sequence[Any] = ()) -> Iterator[None]:
+    """The refusals of Arrow and gzip in our words. `bad`: rows with too many or too few cells, header included."""
+    try:
+        yield
+    except (pa.ArrowInvalid, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        if bad:
+            found = f"{bad[0].actual_columns} cells, and the header has {bad[0].expected_columns}"
+            remedy = "Quote a cell that has commas in it, and double the quotes inside."
+            raise BadCallLog(place, found, remedy, row=bad[0].number - 1 if bad[0].number else None) from None
+        found = f"it cannot be read as {kind} ({str(error).splitlines()[0].rstrip('.')})"
+        raise BadCallLog(place, found, "Save it anew; text as UTF-8.") from None
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """The file as it reads, and as it lies on the disk, which says how far reading has come."""
+    with path.open("rb") as raw:
+        if path.name.lower().endswith(".gz"):
+            with gzip.open(raw) as file:
+                yield file, raw  # type: ignore[misc]  # a GzipFile reads bytes, too
+        else:
+            yield raw, raw
+
+
+class _Gathered:
+    """The columns of a file, grown piece by piece."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._rows = 0
+        self._labels: dict[str, _Labels] = {}
+        self._others: dict[str, list[Any]] = {}
+
+    def all(self, pieces: Iterable[_Piece]) -> pd.DataFrame:
+        for piece in pieces:
+            self._add(piece)
+        columns: dict[str, Any] = {}
+        for name, labels in self._labels.items():
+            columns[DECLARATION if name == TIER else name] = labels.categorical()
+        for name, arrays in self._others.items():
+            columns[name] = _series(arrays)
+        return pd.DataFrame(columns, copy=False)
+
+    def _add(self, piece: _Piece) -> None:
+        """One piece more. A line of JSON need not have every column, so one can begin late, or pause."""
+        rows = len(piece[TOOL])
+        for name in {*self._labels, *self._others} - piece.keys():
+            piece[name] = nulls(name, rows)
+        for name, array in piece.items():
+            if name in LABELS:
+                if name not in self._labels:
+                    self._labels[name] = _Labels()
+                    self._labels[name].add(nulls(name, self._rows))
+                self._add_labels(name, array)
+            else:
+                if name == ARGS:
+                    check_args(array.to_pylist(), self._place, self._rows)
+                self._others.setdefault(name, [nulls(name, self._rows)]).append(array)
+        self._rows += rows
+
+    def _add_labels(self, name: str, array: Any) -> None:
+        codes, new = self._labels[name].add(array)
+
+        def row_of(label: object) -> int:
+            return self._rows + int(np.argmax(codes == self._labels[name].known[label])) + 1
+
+        check_labels(name, new, self._place, row_of)
+        if name == TOOL and len(codes) and codes.min() < 0:
+            raise no_tool(self._place, self._rows + int(np.argmax(codes < 0)) + 1)
+
+
+class _Labels:
+    """One column of few distinct texts: a number for each text, and for each row its text's number or -1."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, int] = {}
+        self._codes: list[Any] = []
+
+    def add(self, array: Any) -> tuple[Any, list[str]]:
+        """The numbers of a dictionary-encoded array, and the texts that were not there before."""
+        before = len(self.known)
+        own = [
+            self.known.setdefault(text, len(self.known)) if text else -1 for text in array.dictionary.to_pylist()
+        ]
+        places = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = np.array([*own, -1], dtype=_smallest(len(self.known)))[places]  # -1 takes the last: nothing
+        self._codes.append(codes)
+        return codes, list(self.known)[before:]
+
+    def categorical(self) -> Any:
+        codes = np.concatenate(self._codes) if self._codes else np.empty(0, dtype=np.int8)
+        self._codes.clear()
+        return from_codes(codes, self.known)
+
+
+def _smallest(labels: int) -> type[np.signedinteger[Any]]:
+    return np.int8 if labels < 2**7 else np.int16 if labels < 2**15 else np.int32
+
+
+def _series(pieces: list[Any]) -> pd.Series[Any]:
+    """A column as it came; text stays in Arrow's own memory."""
+    kind = pieces[-1].type  # a piece of nothing but missing cells is text until another one comes
+    whole = pa.chunked_array([piece if len(piece) else piece.cast(kind) for piece in pieces], kind)
+    if _is_text(whole.type):
+        return pd.Series(whole, dtype="string[pyarrow]")
+    made: pd.Series[Any] = whole.to_pandas()
+    return made
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def nulls(name: str, rows: int) -> Any:
+    """A column in which every cell is missing."""
+    return pa.nulls(rows, _LABEL_TYPE if name in LABELS else pa.string())
+
+
+def _encoded(array: Any) -> Any:
+    return array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+
+
+# ---------------------------------------------------------------------------------------------------------- CSV
+
+
+def _csv(path: Path, advance: Advance) -> Iterator[_Piece]:
+    """UTF-8, a header line, commas, quotes doubled inside quotes; an empty cell is nothing."""
+    from pyarrow import csv  # type: ignore[import-untyped]  # as above
+
+    bad: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        bad.append(row)
+        return "error"
+
+    parsing = csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse)
+    reading = csv.ReadOptions(use_threads=False, block_size=_BLOCK)  # one thread knows the number of a row
+    with _plainly(path.name, "CSV", bad):
+        with _opened(path) as (file, _), csv.open_csv(file, csv.ReadOptions(use_threads=False), parsing) as reader:
+            names = reader.schema.names
+        check_columns(names, path.name)
+        types = {name: _LABEL_TYPE if name in LABELS else pa.string() for name in names}
+        converting = csv.ConvertOptions(
+            column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=True
+        )
+        with _opened(path) as (file, raw), csv.open_csv(file, reading, parsing, converting) as reader:
+            yield {name: nulls(name, 0) for name in names}  # a header alone is a log of no calls
+            done = 0
+            for batch in reader:
+                yield dict(zip(names, batch.columns, strict=True))
+                advance(raw.tell() - done)
+                done = raw.tell()
+
+
+# ------------------------------------------------------------------------------------------------------ Parquet
+
+
+def _parquet(path: Path, advance: Advance) -> Iterator[_Piece]:
+    """Text columns for what a log describes; any other column as it is."""
+    from pyarrow import parquet  # type: ignore[import-untyped]  # as above
+
+    with _plainly(path.name, "Parquet"):
+        schema = parquet.read_schema(path)
+        check_columns(schema.names, path.name)
+        for name in schema.names:
+            kind = schema.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if name in (*LABELS, ARGS) and not (_is_text(kind) or pa.types.is_null(kind)):
+                raise BadCallLog(path.name, f"it is of type {kind}", "Write text; a decision is JSON.", column=name)
+        yield {name: nulls(name, 0) for name in schema.names}
+        with parquet.ParquetFile(path, read_dictionary=[name for name in schema.names if name in LABELS]) as file:
+            rows, size = file.metadata.num_rows, path.stat().st_size
+            for batch in file.iter_batches(_LINES, use_threads=False):
+                yield {name: _parquet_column(name, batch.column(name)) for name in schema.names}
+                advance(size * len(batch) // rows)
+
+
+def _parquet_column(name: str, array: Any) -> Any:
+    if name in LABELS:
+        return _encoded(array.cast(pa.string()) if pa.types.is_null(array.type) else array)
+    if name == ARGS and not _is_text(array.type):
+        return array.cast(pa.string())
+    return array
+
+
+# --------------------------------------------------------------------------------------------------- JSON lines
+
+
+def _json_lines(path: Path, advance: Advance) -> Iterator[_Piece]:
+    """One JSON object on each line. A declaration and arguments may be objects, or texts that hold them."""
+    names: dict[str, None] = {}
+    key_sets: set[tuple[str, ...]] = set()
+    row = done = 0
+    with _plainly(path.name, "JSON lines"), _opened(path) as (file, raw):
+        while lines := file.readlines(_BLOCK):
+            calls = []
+            for line in lines:
+                if not line.strip():
+                    continue
+                row += 1
+                calls.append(call := _object_of(line, path.name, row))
+                if (keys := tuple(call)) not in key_sets:
+                    key_sets.add(keys)
+                    check_names(keys, path.name, row)
+                    names.update(dict.fromkeys(keys))
+            if calls:
+                check_columns([*names], path.name)
+                yield {name: _json_column(name, calls) for name in names}
+            advance(raw.tell() - done)
+            done = raw.tell()
+    if not row:
+        raise BadCallLog(path.name, "the file is empty", "Write one JSON object on each line.")
+
+
+_decode: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def _object_of(line: bytes, place: str, row: int) -> dict[str, msgspec.Raw]:
+    try:
+        return _decode(line.removeprefix(codecs.BOM_UTF8) if row == 1 else line)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        remedy = 'Each line is one object: {"tool":"bash","tier":"exec"}.'
+        raise BadCallLog(place, f"the line is no JSON object ({error})", remedy, row=row) from None
+
+
+def _json_column(name: str, calls: Sequence[dict[str, msgspec.Raw]]) -> Any:
+    """One column of some calls: for texts the texts, for other values their JSON."""
+    cells = [call.get(name) for call in calls]
+    if name not in LABELS:
+        return pa.array([None if cell is None else _json_text(bytes(cell)) for cell in cells], pa.string())
+    known: dict[bytes | None, int] = {}
+    codes = [known.setdefault(None if cell is None else bytes(cell), len(known)) for cell in cells]
+    texts = [None if cell is None else _json_text(cell) for cell in known]
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(texts, pa.string()))
+
+
+def _json_text(cell: bytes) -> str | None:
+    if cell == b"null":
+        return None
+    if cell[:1] == b'"':
+        return str(msgspec.json.decode(cell)) or None  # an empty text is nothing, as in a CSV
+    return cell.decode()
+
+
+_READERS: Final[dict[str, Callable[[Path, Advance], Iterator[_Piece]]]] = {
+    "csv": _csv,
+    "parquet": _parquet,
+    "jsonl": _json_lines,
+    "ndjson": _json_lines,
+}
