@@ -318,13 +318,16 @@ class Chapter:
 
         return task(self._exercise(exercise_id))
 
-    def grade(self, exercise_id: str, handed_in: object) -> Graded:
+    def grade(self, exercise_id: str, handed_in: object, *, keep: bool = True) -> Graded:
         """What a learner wrote, tried in the exercise's hidden situations; their code's failures are told, not
-        raised. How the try did is kept. Raises: UnknownExercise.
+        raised. `keep`: whether how it did is kept, which is not wanted of an example that everybody is shown.
+
+        Raises: UnknownExercise.
         """
         from workbook.tries import graded_and_kept
 
-        return graded_and_kept(self.id, self._exercise(exercise_id), handed_in, self._lesson.progress)
+        progress = self._lesson.progress if keep else None
+        return graded_and_kept(self.id, self._exercise(exercise_id), handed_in, progress)
 
     def __repr__(self) -> str:
         return f"<Chapter {self.id}: {len(self.cases)} cases, {len(self.checkpoints)} checkpoints>"

@@ -18,10 +18,13 @@ def key_of(chapter: str, exercise: Exercise) -> Key:
     return Key.of(chapter, exercise.id, {"form": exercise.form, "task": exercise.task, "rules": exercise.rules})
 
 
-def graded_and_kept(chapter: str, exercise: Exercise, handed_in: object, progress: Progress) -> Graded:
-    """Grade what was handed in, and keep how it did. What cannot be kept is said below the verdict, not raised."""
+def graded_and_kept(chapter: str, exercise: Exercise, handed_in: object, progress: Progress | None) -> Graded:
+    """Grade what was handed in, and keep how it did (`progress` None: nowhere).
+
+    What cannot be kept is said below the verdict, not raised. What was not attempted is no try.
+    """
     graded = grade(exercise, handed_in)
-    if graded.grade is Grade.NOT_ATTEMPTED:
+    if progress is None or graded.grade is Grade.NOT_ATTEMPTED:
         return graded
     try:
         progress.try_(key_of(chapter, exercise), graded.held, graded.of)
