@@ -65,11 +65,17 @@ class Exported(Struct, frozen=True, kw_only=True):
 
 
 def export(
-    progress: Progress, *, name: str | None = None, to: Path | None = None, with_confidence: bool = True
+    progress: Progress,
+    *,
+    name: str | None = None,
+    to: Path | None = None,
+    with_confidence: bool = True,
+    bank: Bank | None = None,
 ) -> Exported:
     """Write all of a learner's work to `to` with .md and .json (None: `my-work` in the folder of the answers).
 
-    Pseudonymous unless `name` is given. The same answers, chapters and arguments give the same bytes.
+    Pseudonymous unless `name` is given. `bank`: the chapters to judge by (None: those that are installed). The same
+    answers, chapters and arguments give the same bytes.
     Raises: BadName; NothingToExport; CannotExport; workbook.progress.ForeignFile or NotSaved (a pseudonym is drawn
     once).
     """
@@ -78,9 +84,8 @@ def export(
     if not progress.records():
         raise NothingToExport(progress.folder)
     learner = progress.pseudonym()
-    work, text = put_together(
-        progress, installed(progress.folder), learner=learner, name=name, with_confidence=with_confidence
-    )
+    known = installed(progress.folder) if bank is None else bank
+    work, text = put_together(progress, known, learner=learner, name=name, with_confidence=with_confidence)
     stem = progress.folder / STEM if to is None else to.with_suffix("") if to.suffix in _SUFFIXES else to
     markdown, json = (stem.with_name(stem.name + suffix) for suffix in _SUFFIXES)
     _check_ours(markdown, learner, _is_text_of)

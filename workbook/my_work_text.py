@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from labsim.show import one_line, visible
-from workbook.answers import AnswerKind, Given
-from workbook.fold import Answered, Attempt, ExerciseTries, Folded
+from workbook.answers import AnswerKind, Commit, Given, Note, Reset, Revote
+from workbook.fold import Answered, Attempt, ExerciseTries, Folded, StrayAnswers
 from workbook.my_work import Work, WorkedBelief
 
 TITLE: Final = "# My work in the Cedar Workbook"
@@ -66,10 +66,8 @@ def _blocks(work: Work, folded: Folded, titles: dict[str, str]) -> Iterator[str]
     away = [one for one in folded.exercises if one.key.chapter not in titles]
     if folded.strays or away:
         yield "## Kept, and not counted"
-        yield "\n".join(
-            f"- {code(str(stray.key))}: {escaped(stray.why)}; {_counted(len(stray.records), 'record')}."
-            for stray in folded.strays
-        )
+        for stray in folded.strays:
+            yield from _stray(stray)
         for exercise in away:
             yield from _exercise(exercise)
     yield from _beliefs("What I may still believe", work.beliefs_held)
@@ -88,8 +86,7 @@ def _checkpoint(one: Answered) -> Iterator[str]:
         )
     yield f"**How it stands:** {one.verdict}."
     for note in one.notes:
-        yield "**I noted:**"
-        yield quoted(note.text)
+        yield from _note(note)
 
 
 def _attempt(one: Answered, attempt: Attempt, lead: str) -> Iterator[str]:
@@ -110,13 +107,26 @@ def _attempt(one: Answered, attempt: Attempt, lead: str) -> Iterator[str]:
     if remarks:
         yield " ".join(remarks)
     if attempt.reset is not None:
-        yield f"I took this answer back{', because:' if attempt.reset.why else '.'}"
-        if attempt.reset.why:
-            yield quoted(attempt.reset.why)
+        yield from _reset(attempt.reset)
+
+
+def _reset(reset: Reset) -> Iterator[str]:
+    yield f"I took this answer back{', because:' if reset.why else '.'}"
+    if reset.why:
+        yield quoted(reset.why)
+
+
+def _note(note: Note) -> Iterator[str]:
+    yield "**I noted:**"
+    yield quoted(note.text)
+
+
+def _sure(given: Given) -> str:
+    return "" if given.confidence is None else f" ({given.confidence})"
 
 
 def _given(one: Answered, given: Given, lead: str) -> Iterator[str]:
-    sure = "" if given.confidence is None else f" ({given.confidence})"
+    sure = _sure(given)
     if one.item.kind is AnswerKind.TEXT:
         yield f"**{lead}{sure}:**"
         yield from map(quoted, one.item.said(given.answer))
@@ -129,12 +139,28 @@ def _given(one: Answered, given: Given, lead: str) -> Iterator[str]:
         yield _listed(map(escaped, said), numbered=one.item.kind is AnswerKind.ORDER)
 
 
+def _stray(one: StrayAnswers) -> Iterator[str]:
+    """What is left of a question that is not here: the learner's words, as they stand in the file."""
+    yield f"### {code(str(one.key))}"
+    yield f"Not judged: {escaped(one.why)}."
+    for record in one.records:
+        match record:
+            case Commit() | Revote():
+                yield f"**{'My answer' if isinstance(record, Commit) else 'My second vote'}{_sure(record)}:**"
+                yield quoted(record.answer if isinstance(record.answer, str) else repr(record.answer))
+            case Reset():
+                yield from _reset(record)
+            case Note():
+                yield from _note(record)
+            case _:
+                pass
+
+
 def _exercise(one: ExerciseTries) -> Iterator[str]:
     yield f"### The exercise {code(one.key.checkpoint)}"
     yield _listed((f"{tried.held} of {tried.of} situations held" for tried in one.tries), numbered=True)
     for note in one.notes:
-        yield "**I noted:**"
-        yield quoted(note.text)
+        yield from _note(note)
 
 
 def _beliefs(title: str, beliefs: tuple[WorkedBelief, ...]) -> Iterator[str]:
