@@ -71,14 +71,20 @@ def test_help_names_every_command_and_where_to_begin():
     told = workbook().output
 
     assert "Start with: workbook lab" in told
-    assert re.findall(r"^  (\w+) ", told.partition("Commands:")[2], re.MULTILINE) == [
+    listed = re.findall(r"^  ([\w-]+) ", told.partition("Commands:")[2], re.MULTILINE)
+    assert listed == sorted(main.commands)
+    assert {
         "bake",
         "cases",
+        "chapters",
         "check",
+        "check-chapter",
+        "diff",
         "evidence",
         "lab",
+        "new-chapter",
         "start",
-    ]
+    } <= {*listed}
 
 
 def test_a_command_that_does_not_exist_is_a_usage_error():

@@ -35,9 +35,9 @@ from msgspec import Struct
 
 from labsim.errors import CaseError
 from labsim.library import fixtures_dir
-from workbook.chapter_file import CHAPTER_FILE, ChapterFile, ChapterFiles, Place, read_chapter
+from workbook.chapter_file import CHAPTER_FILE, ChapterFile, ChapterFiles, Place, is_id, read_chapter
 from workbook.errors import WorkbookError
-from workbook.library import notebooks_dir
+from workbook.library import NOTEBOOK_SUFFIX, notebooks_dir
 
 VARIABLE: Final = "CEDAR_CHAPTERS"
 GROUP: Final = "workbook.chapters"
@@ -207,6 +207,40 @@ def places_in(folder: Path) -> tuple[Place, ...]:
     if not found:
         raise NoChapter(folder)
     return tuple(Place(folder=path) for path in found)
+
+
+def named(name: str) -> Listed:
+    """The chapter that a folder or an id stands for. Raises: NoChapter; CaseError; UnknownChapter; SameId."""
+    folder = Path(name)
+    if not (folder / CHAPTER_FILE).is_file():
+        if folder.is_dir() and not is_id(name):
+            raise NoChapter(folder, f"there is no {CHAPTER_FILE} in it")
+        return catalogue().find(name)
+    return Listed(chapter=read_chapter(Place(folder=folder)), origin=Origin.FOLDER, whence=name)
+
+
+def notebooks_named(names: Iterable[str]) -> list[Path]:
+    """The notebooks that somebody means by files, folders of chapters and ids. Raises: as `named`."""
+    made: list[Path] = []
+    for name in names:
+        path = Path(name)
+        if path.suffix == NOTEBOOK_SUFFIX or path.is_file():
+            made.append(path)
+        elif path.is_dir() and not (path / CHAPTER_FILE).is_file() and not is_id(name):
+            made += [read_chapter(place).notebook for place in places_in(path)]
+        else:
+            made.append(named(name).chapter.notebook)
+    return made
+
+
+def cases_named(names: Iterable[str]) -> list[str]:
+    """The files of cases that somebody means by files, folders of chapters and ids. Raises: as `named`."""
+    made: list[str] = []
+    for name in names:
+        path = Path(name)
+        chapter = (path / CHAPTER_FILE).is_file() or (is_id(name) and not path.exists())
+        made += [str(file) for file in named(name).files().cases] if chapter else [name]
+    return made
 
 
 def environment_for(notebook: Path) -> dict[str, str]:

@@ -22,7 +22,7 @@ from workbook.learner import Learner, progress_of
 
 Say = Callable[[str], None]
 
-__all__ = ["Checked", "Checking", "Fault", "Layer", "check_chapter", "check_listed"]
+__all__ = ["Checked", "Checking", "Fault", "Layer", "check_folder", "check_listed"]
 
 
 class Checked(Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class Checked(Struct, frozen=True, kw_only=True):
         return msgspec.json.format(msgspec.json.encode(record), indent=2)
 
 
-def check_chapter(folder: Path | str, *, upto: Layer = Layer.RUNS, say: Say = lambda line: None) -> Checked:
+def check_folder(folder: Path | str, *, upto: Layer = Layer.RUNS, say: Say = lambda line: None) -> Checked:
     """Look at a chapter's folder, layer by layer, until one finds something.
 
     `upto`: the last layer to look at; the others stand in `left_out`. `say` hears which layer begins.

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from labsim.errors import LabsimError
-from workbook import cli_learner
+from workbook import cli_author, cli_learner
 from workbook.errors import WorkbookError
 
 DEFAULT_FOLDER = "cedar-workbook"
@@ -48,6 +48,13 @@ class _PassesOnAfterDashes(click.Command):
 
 
 _folder = click.argument("folder", metavar="[DIR]", default=DEFAULT_FOLDER, type=click.Path(path_type=Path))
+_chapters = click.option(
+    "--chapters",
+    multiple=True,
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="A chapter of somebody else's, or a folder of them; DIR remembers where it is.",
+)
 
 
 @click.group(cls=_OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
@@ -61,14 +68,15 @@ def main() -> None:
 
 @main.command(short_help="Put clean copies of the chapters into DIR.")
 @_folder
-def start(folder: Path) -> None:
+@_chapters
+def start(folder: Path, chapters: tuple[Path, ...]) -> None:
     """Put clean copies of the chapters into DIR (./cedar-workbook).
 
     A file that is already there is never overwritten. Run it again after an upgrade to add new chapters.
     """
     from workbook import copies
 
-    click.echo(copies.start(folder).summary())
+    click.echo(copies.start(folder, chapters=chapters).summary())
     click.echo(f"Open it with: workbook lab {folder}")
 
 
@@ -78,9 +86,10 @@ def start(folder: Path) -> None:
     epilog="Example: workbook lab -- --port=9000",
 )
 @_folder
+@_chapters
 @click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
 @click.pass_context
-def lab(ctx: click.Context, folder: Path, no_browser: bool) -> None:
+def lab(ctx: click.Context, folder: Path, chapters: tuple[Path, ...], no_browser: bool) -> None:
     """Open DIR (./cedar-workbook) in JupyterLab, making the copies first if need be.
 
     What follows -- goes to JupyterLab.
@@ -92,8 +101,8 @@ def lab(ctx: click.Context, folder: Path, no_browser: bool) -> None:
             f"JupyterLab is not installed in this Python ({sys.executable}). "
             "Install it: python -m pip install jupyterlab"
         )
-    started = copies.start(folder)
-    if started.created:
+    started = copies.start(folder, chapters=chapters)
+    if started.created or started.faults:
         click.echo(started.summary())
     command = lab_command(folder, ["--no-browser"] * no_browser + ctx.meta[__name__])
     if "--allow-root" in command:
@@ -114,29 +123,32 @@ def lab_command(folder: Path, further: list[str]) -> list[str]:
 
 
 @main.command(short_help="Compare notebooks with their outputs.")
-@click.argument("notebooks", metavar="[NOTEBOOK]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("notebooks", metavar="[NOTEBOOK]...", nargs=-1)
 @click.pass_context
-def check(ctx: click.Context, notebooks: tuple[Path, ...]) -> None:
+def check(ctx: click.Context, notebooks: tuple[str, ...]) -> None:
     """Play notebooks and compare every output with the saved one.
 
-    Without NOTEBOOK: the worked editions that came with the package.
+    NOTEBOOK may also be a chapter's folder or id. Without it: the worked editions that came with the package.
     """
     from workbook import checking
+    from workbook.catalogue import notebooks_named
 
-    ctx.exit(0 if checking.check(notebooks, say=click.echo) else 1)
+    ctx.exit(0 if checking.check(notebooks_named(notebooks), say=click.echo) else 1)
 
 
 @main.command(short_help="Write the outputs of worked editions anew.")
-@click.argument("notebooks", metavar="[NOTEBOOK]...", nargs=-1, type=click.Path(path_type=Path))
-def bake(notebooks: tuple[Path, ...]) -> None:
+@click.argument("notebooks", metavar="[NOTEBOOK]...", nargs=-1)
+def bake(notebooks: tuple[str, ...]) -> None:
     """Play notebooks as the scripted learner and save what they show.
 
-    Without NOTEBOOK: every worked edition of this checkout. For authors, after a change of text or engine.
+    NOTEBOOK may also be a chapter's folder or id. Without it: every worked edition of this checkout. For authors,
+    after a change of text or engine.
     """
     from workbook import baking
+    from workbook.catalogue import notebooks_named
     from workbook.library import notebooks_dir, notebooks_in
 
-    for path in notebooks or notebooks_in(notebooks_dir()):
+    for path in notebooks_named(notebooks) or notebooks_in(notebooks_dir()):
         click.echo(f"{path.name}: {'written anew' if baking.bake(path) else 'as it was'}")
 
 
@@ -147,11 +159,13 @@ def bake(notebooks: tuple[Path, ...]) -> None:
 def cases(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     """Play cases and compare what they show with what they expect.
 
-    Without FILE: the cases that came with the package. The same as python -m labsim cases.
+    FILE may also be a chapter's folder or id. Without it: the cases that came with the package. The same as
+    python -m labsim cases.
     """
     from labsim.__main__ import main as engine
+    from workbook.catalogue import cases_named
 
-    ctx.exit(engine(["cases", *files, *["--json"] * as_json]))
+    ctx.exit(engine(["cases", *map(str, cases_named(files)), *["--json"] * as_json]))
 
 
 @main.command(short_help="Write a report of a run to FILE.")
@@ -166,3 +180,7 @@ def evidence(file: Path) -> None:
 
 main.add_command(cli_learner.progress)
 main.add_command(cli_learner.export)
+main.add_command(cli_author.chapters)
+main.add_command(cli_author.new_chapter)
+main.add_command(cli_author.check_chapter)
+main.add_command(cli_author.diff)

@@ -1,7 +1,8 @@
 """The learner's copies: clean notebooks in a folder of their own, made once and never overwritten.
 
-Above `library` (where the worked editions are); below the command line. A worked edition shows what the scripted
-learner saw; a copy shows nothing yet. One rule decides which files are the learner's: whatever is already there.
+Above `library` (where the worked editions are) and `catalogue` (where other people's are); below the command line.
+A worked edition shows what the scripted learner saw; a copy shows nothing yet. One rule decides which files are the
+learner's: whatever is already there.
 
 Where something is to be written, a worked edition holds what the scripted learner wrote. Such a cell says in its
 metadata what a copy has in its place: `"cedar": {"skeleton": "…"}`, the text to begin with, or
@@ -12,12 +13,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from workbook.catalogue import REMEMBERED, Listed, Origin, catalogue, remember
 from workbook.errors import WorkbookError
 from workbook.library import CHECKPOINT_FOLDER, NotANotebook, notebooks_dir, notebooks_in, read_notebook
 
@@ -53,6 +56,7 @@ class Started(Struct, frozen=True, kw_only=True):
     folder: Path
     created: tuple[str, ...]  # names relative to the folder, with forward slashes
     left_alone: tuple[LeftAlone, ...]
+    faults: tuple[str, ...] = ()  # chapters of others that could not be read, a sentence each
 
     def summary(self) -> str:
         """What a learner should know, in a few lines."""
@@ -66,6 +70,7 @@ class Started(Struct, frozen=True, kw_only=True):
         if different:
             lines.append(f"  left alone, with your changes or of an older edition: {', '.join(different)}")
             lines.append("  To see this edition of those, start in another folder: workbook start OTHER-FOLDER")
+        lines += [f"  not readable, so not here: {fault}" for fault in self.faults]
         return "\n".join(lines)
 
 
@@ -80,17 +85,27 @@ class CannotStart(WorkbookError):
         super().__init__(f"The workbook cannot be put into {folder}: {why}. {remedy}")
 
 
-def start(folder: Path, *, source: Path | None = None) -> Started:
+def start(folder: Path, *, source: Path | None = None, chapters: Sequence[Path] = ()) -> Started:
     """Put a clean copy of every notebook, and of the pictures, into the folder, wherever no file is yet.
 
-    `source`: the folder of the worked editions; None for those that came with the package. Everything is read and
-    cleaned before the first file is written, and each file appears whole or not at all.
+    `source`: the folder of the worked editions; None for those that came with the package, and those of every other
+    chapter that the catalogue finds. `chapters`: further folders of chapters, which the folder will remember, so
+    that notebooks in it find their data. Everything is read and cleaned before the first file is written, and each
+    file appears whole or not at all.
 
-    Raises: CannotStart; NotANotebook, if a worked edition is broken; labsim.library.DataMissing.
+    Raises: CannotStart; NotANotebook, if a worked edition is broken; labsim.library.DataMissing; and of the
+    catalogue NoChapter and SameId.
     """
-    source = notebooks_dir() if source is None else source
-    files = {path.name: _written(clean(read_notebook(path))) for path in notebooks_in(source)}
-    files |= {path.relative_to(source).as_posix(): path.read_bytes() for path in _assets_in(source)}
+    files = _prepared(notebooks_dir() if source is None else source)
+    faults: tuple[str, ...] = ()
+    if source is None:
+        found = catalogue(chapters, here=folder)
+        faults = found.faults
+        for clash in found.clashes:
+            raise clash
+        for listed in found.chapters:
+            if listed.origin is not Origin.BUILT_IN:
+                _add(files, listed, folder)
 
     created: list[str] = []
     left_alone: list[LeftAlone] = []
@@ -109,7 +124,32 @@ def start(folder: Path, *, source: Path | None = None) -> Started:
             created.append(name)
         else:
             left_alone.append(LeftAlone(name=name, why=_compare(target, content)))
-    return Started(folder=folder, created=tuple(created), left_alone=tuple(left_alone))
+    try:
+        remember(folder, chapters)
+    except OSError as error:
+        raise _cannot_start(folder, folder / REMEMBERED, error) from error
+    return Started(folder=folder, created=tuple(created), left_alone=tuple(left_alone), faults=faults)
+
+
+def _prepared(source: Path) -> dict[str, bytes]:
+    """What a folder of worked editions puts into a learner's, by name."""
+    files = {path.name: _written(clean(read_notebook(path))) for path in notebooks_in(source)}
+    return files | {path.relative_to(source).as_posix(): path.read_bytes() for path in _assets_in(source)}
+
+
+def _add(files: dict[str, bytes], listed: Listed, folder: Path) -> None:
+    """The notebook and the pictures of one more chapter; two chapters cannot share a name for different things."""
+    source = listed.chapter.notebook
+    more = {listed.chapter.copy_name: _written(clean(read_notebook(source)))}
+    more |= {path.relative_to(source.parent).as_posix(): path.read_bytes() for path in _assets_in(source.parent)}
+    for name, content in more.items():
+        if files.get(name, content) != content:
+            raise CannotStart(
+                folder,
+                f"{listed.id} ({listed.whence}) has a {name}, and so has another chapter",
+                "Give the file another name, such as one that begins with the chapter's id.",
+            )
+    files |= more
 
 
 def _cannot_start(folder: Path, target: Path, error: OSError) -> CannotStart:
