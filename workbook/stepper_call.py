@@ -35,7 +35,7 @@ from labsim.events import (
 from labsim.extensions import CANCELLED
 from labsim.handlers import EventName
 from labsim.lanes import Lane
-from labsim.show import kind_of
+from labsim.loop_events import LoopEnding, LoopResulted
 from labsim.terms import APPROVAL_OPTIONS, APPROVE, Policy
 from labsim.wrapper import DENIED_REASON
 from workbook.stepper_stops import Danger, Left, Stop
@@ -339,14 +339,11 @@ class GateFollower:
                 self._failed()
             case ToolResultEvent():
                 self._done = True
-            case CallReturned(is_error=True):
-                if self._done and self.certain is None:
-                    self.ended_by = self._mine(Stop.RESULT_REPLACED)
-                self._failed()
-                self.over = "returned an error result"
-            case CallReturned():
-                self.over = "returned"
-                self.ended_by = self.certain
+            case CallReturned(is_error=is_error):
+                # An error that nobody heard of as a result may be the tool's or a handler's: no telling which.
+                replaced = is_error and self._done and self.certain is None
+                self.ended_by = self._mine(Stop.RESULT_REPLACED) if replaced else self.certain
+                self.over = "returned an error result" if is_error else "returned"
             case CallThrew():
                 self._failed()
                 self.over = "threw"
@@ -465,7 +462,7 @@ class CallFollower:
         self._depth -= isinstance(event, CallReturned | CallThrew)
         if self._loop is None:
             self.over, self.ended_by = self._wrapped.over, self._wrapped.ended_by
-        elif kind_of(event) == "loop_result":
+        elif isinstance(event, LoopResulted):
             self._ended_in_the_loop(event)
 
     @property
@@ -484,12 +481,14 @@ class CallFollower:
         last = (Danger(Stop.NO_CONTENT),) if self._loop is not None else ()
         return tuple(dict.fromkeys((*loop, *self._wrapped.dangers(), *last)))
 
-    def _ended_in_the_loop(self, event: Any) -> None:
+    def _ended_in_the_loop(self, event: LoopResulted) -> None:
         """The result that the model is given: the end of a call that came through the loop."""
         self.ended_by = self.certain
         self.over = "gave the model an error" if event.is_error else "gave the model a result"
-        if self.ended_by is None and event.is_error:
-            self.ended_by = Danger(Stop.NO_CONTENT if self._wrapped.over else Stop.UNKNOWN_TOOL)
+        if self.ended_by is None and event.is_error and self._wrapped.over == "returned":
+            self.ended_by = Danger(Stop.NO_CONTENT)
+        elif event.ending is LoopEnding.NOT_FOUND:
+            self.ended_by = Danger(Stop.UNKNOWN_TOOL)
 
 
 def ordinary(call_id: str) -> CallFollower:
