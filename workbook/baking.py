@@ -2,7 +2,7 @@
 
 Above `catalogue`, which says where the notebook's own chapter is; beside `checking`, which compares what baking
 wrote. Notebooks are written here and never by a browser, which would add pictures and widget state of its own.
-`baked` and `run_unanswered` write nothing: they are for checks.
+`baked`, `played` and `run_unanswered` write nothing: they are for checks.
 """
 
 from __future__ import annotations
@@ -63,6 +63,20 @@ def baked(path: Path, environment: Mapping[str, str] | None = None) -> str:
     _execute(notebook, path, {learner.VARIABLE: learner.Learner.SCRIPTED, **(environment or {})})
     notebook.metadata["language_info"] = {"name": "python"}  # the kernel adds its version
     return f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]  # nbformat has no types
+
+
+def played(path: Path) -> tuple[Any, NotBaked | None]:
+    """The notebook as the scripted learner sees it today, and what ended it early: None, if nothing did.
+
+    Cells that were not reached have no execution count. Raises: NotANotebook.
+    """
+    notebook: Any = read_notebook(path)
+    _tidy(notebook)
+    try:
+        _execute(notebook, path, {learner.VARIABLE: learner.Learner.SCRIPTED})
+    except NotBaked as error:
+        return notebook, error
+    return notebook, None
 
 
 def run_unanswered(path: Path) -> Any:
