@@ -35,8 +35,9 @@ from workbook.explorer_state import (
     unusual,
 )
 
+PANEL: Final = "the panel"  # stands for a file in messages
 PASTED: Final = "the pasted case"
-MOST_CHARACTERS: Final = 100_000  # of a pasted case; a real one has a few hundred
+MOST_CHARACTERS: Final = 20_000  # of a pasted case; a real one has a few hundred
 _ABOUT_A_RUN: Final = ("title", "expected", "why", "rules", "recorded", "source_refs")
 
 
@@ -90,40 +91,36 @@ def as_json(state: PanelState, opened: Opened = FRESH) -> str:
 
 def as_case(state: PanelState, opened: Opened = FRESH) -> Case:
     """The case of a state. Raises: CaseError, where the state stands for none that can be played."""
-    return parse_case(written(state, opened), "the panel")
+    return parse_case(written(state, opened), PANEL)
 
 
-def contradictions(state: PanelState, opened: Opened = FRESH) -> tuple[Problem, ...]:
-    """Everything that keeps a state from being a case; what the controls do not know, the reader of cases does."""
-    if found := problems(state):
-        return found
-    for part in PARTS:
-        if getattr(state, part.name) is None and part.name not in opened.kept:
-            start = getattr(START, part.name)
-            return (
-                Problem(
-                    controls=(part.name,),
-                    found="There is no opened case that this could be taken from",
-                    remedy=f"Use {start}.",
-                    button="Set it back",
-                    fix={part.name: start},
-                ),
-            )
-    try:
-        as_case(state, opened)
-    except CaseError as error:
-        where = error.place.removeprefix("the panel.")
-        key = where.removeprefix("given.").partition(".")[0].partition("[")[0]
-        return (
-            Problem(
-                controls=tuple(part.name for part in PARTS if key in part.keys),
-                found=f"{where}: {error.found}",
-                remedy=error.remedy,
-                button="Go back to the opened case",
-                fix={name: getattr(opened.start, name) for name in opened.start.__struct_fields__},
-            ),
+def missing(state: PanelState, opened: Opened = FRESH) -> tuple[Problem, ...]:
+    """What a state takes from an opened case that says nothing of the kind."""
+    return tuple(
+        Problem(
+            controls=(part.name,),
+            found="There is no opened case that this could be taken from",
+            remedy=f"Use {getattr(START, part.name)}.",
+            button="Set it back",
+            fix={part.name: getattr(START, part.name)},
         )
-    return ()
+        for part in PARTS
+        if getattr(state, part.name) is None and part.name not in opened.kept
+    )
+
+
+def refused(error: CaseError, opened: Opened) -> Problem:
+    """What the reader of cases says of a state: of pieces that were kept, it alone knows what goes with what."""
+    where = error.place.removeprefix(f"{PANEL}.")
+    key = where.removeprefix("given.").partition(".")[0].partition("[")[0]
+    start = opened.start
+    return Problem(
+        controls=tuple(part.name for part in PARTS if key in part.keys) or ("tier",),
+        found=f"{where}: {error.found}",
+        remedy=error.remedy,
+        button="Go back to the opened case",
+        fix={name: getattr(start, name) for name in start.__struct_fields__},
+    )
 
 
 # --------------------------------------------------------------------------------------------------------- reading

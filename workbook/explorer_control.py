@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import traitlets
 
-from workbook.controls import _Control, front_end
+from workbook.controls import Control, front_end
 from workbook.draw_svg import STYLE
 
 
-class ExplorerControl(_Control):
+class ExplorerControl(Control):
     """One panel.
 
     `groups`: mappings of `legend` and `fields`; a field has `name`, `label`, `kind` (`choice` or `number`),
-    `value`, `options` (mappings of `word` and `text`) and `wrong`. `problems`: mappings of `text`, `button`,
-    `control`. `above` and `below` are blocks as `workbook.page` gives them; `picture` has `name`, `caption`, `svg`
-    and `closing`. `case` is the state as JSON, "" where it is none. `seen`: which change of which view was heard
-    last. `pastes` counts the cases that were opened, and `paste_problem` says why one was not.
+    `value`, `options` (mappings of `word` and `text`) and `wrong`. `problems`: mappings of `button`, and `control`,
+    which gets the focus once it is put right. `above` and `below` are blocks as `workbook.page` gives them;
+    `picture` has `name`, `caption`, `svg` and `closing`. `case` is the state as JSON, "" where it is none. `seen`:
+    which change of which view was heard last. `pastes` counts the cases that were opened, and `paste_problem` says
+    why one was not.
     Sends `set`, `fix`, `paste` and `restart`.
     """
 
     _esm = front_end("blocks.js", "picture.js", "explorer.js")
-    _css = _Control._css + STYLE.removeprefix("<style>").removesuffix("</style>") + front_end("explorer.css")
+    _css = Control._css + STYLE.removeprefix("<style>").removesuffix("</style>") + front_end("explorer.css")
 
     title = traitlets.Unicode().tag(sync=True)
     groups = traitlets.List(traitlets.Dict()).tag(sync=True)

@@ -187,9 +187,7 @@ class Explorer:
         return {
             "title": TITLE,
             "groups": groups(self._draft, self._opened, self._view.dialogs if shows else None, wrong),
-            "problems": [
-                {"text": _sentence(one), "button": one.button, "control": one.controls[0]} for one in self._problems
-            ],
+            "problems": [{"button": one.button, "control": one.controls[0]} for one in self._problems],
             "remarks": list(map(visible, self._remarks())) if shows else [],
             "above": page(*self._view.above).data() if shows else [],
             "picture": dict(self._view.picture) if shows else {},
@@ -259,12 +257,8 @@ def _played(state: PanelState, opened: Opened) -> View:
     return shown
 
 
-def _sentence(problem: Problem) -> str:
-    return f"{problem.found}. {problem.remedy}"
-
-
 def _sentences(problems: tuple[Problem, ...]) -> str:
-    return " ".join(map(_sentence, problems))
+    return " ".join(f"{one.found}. {one.remedy}" for one in problems)
 
 
 @unless_withheld

@@ -7,15 +7,17 @@ that was seen lately is not played again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from labsim.case import parse_case
+from labsim.errors import CaseError
 from labsim.events import PolicyResolved, PromptDecided, QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
 from labsim.hostvalues import stringify
 from labsim.play import run
@@ -24,8 +26,8 @@ from labsim.show import describe, visible
 from labsim.terms import DialogKind, Policy, Rule, Source, Tier
 from workbook.arrows import scene
 from workbook.draw_svg import as_svg
-from workbook.explorer_case import FRESH, Opened, as_json, contradictions
-from workbook.explorer_problems import Problem
+from workbook.explorer_case import FRESH, PANEL, Opened, missing, refused, written
+from workbook.explorer_problems import Problem, problems
 from workbook.explorer_state import PanelState
 from workbook.explorer_words import RULES
 from workbook.grid import Grid
@@ -36,7 +38,7 @@ from workbook.tables import lifecycle
 
 ROWS_SHOWN: Final = 200  # of the ledger; an opened case may make a thousand calls
 PROMPTS_SHOWN: Final = 15
-CHARACTERS_SHOWN: Final = 4000  # of one prompt; an opened case may have an input of any length
+CHARACTERS_SHOWN: Final = 1000  # of one text; an opened case may have an input of any length
 _REMEMBERED: Final = 256  # cases played lately: somebody who explores goes back and forth
 _WHO: Final[Mapping[Source, str]] = {
     Source.TOOL: "the tool",
@@ -183,7 +185,10 @@ class View:
         events = placed(self.report)
         more = f", the first {ROWS_SHOWN} of {len(events)} events" if len(events) > ROWS_SHOWN else ""
         grid = ledger_grid(f"Ledger of {self.report.case.id}{more}", events[:ROWS_SHOWN])
-        return (*self._then(), Fold(title="The whole ledger, which the picture shows", blocks=(Table(grid=grid),)))
+        return (
+            *self._then(),
+            Fold(title="The whole ledger, which the picture shows", blocks=(Table(grid=_cut_down(grid)),)),
+        )
 
     @cached_property
     def picture(self) -> Mapping[str, str]:
@@ -204,7 +209,7 @@ class View:
             )
         )
         yield Table(grid=self._observed_grid())
-        yield Table(grid=lifecycle(self.report).grid)
+        yield Table(grid=_cut_down(lifecycle(self.report).grid))
 
     def _then(self) -> Iterator[Block]:
         dialogs = self.dialogs
@@ -245,14 +250,17 @@ class View:
 
 def view_of(state: PanelState, opened: Opened = FRESH) -> View | tuple[Problem, ...]:
     """The view of a state, or the problems of one that stands for no case."""
-    if found := contradictions(state, opened):
+    if found := problems(state) or missing(state, opened):
         return found
-    return _view(as_json(state, opened))
+    try:
+        return _view(msgspec.json.encode(written(state, opened)))
+    except CaseError as error:
+        return (refused(error, opened),)
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _view(text: str) -> View:
-    return View(run(parse_case(json.loads(text), "the panel")))
+def _view(text: bytes) -> View:
+    return View(run(parse_case(msgspec.json.decode(text), PANEL)))
 
 
 def _in_force(decisions: tuple[Decision, ...]) -> str:
@@ -265,6 +273,10 @@ def _in_force(decisions: tuple[Decision, ...]) -> str:
 
 def _without_call(decision: Decision) -> tuple[Any, ...]:
     return decision.judged, decision.policy, decision.source, decision.rule, decision.tier
+
+
+def _cut_down(grid: Grid) -> Grid:
+    return replace(grid, rows=tuple(tuple(map(_cut, row)) for row in grid.rows))
 
 
 def _cut(text: str) -> str:

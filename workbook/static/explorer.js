@@ -57,7 +57,8 @@ function fieldView(data, onChange) {
 
 function groupView(legend, onChange) {
   const node = make("fieldset", "cedar-settings");
-  node.append(make("legend", "", legend));
+  const rows = make("div", "cedar-sets");
+  node.append(make("legend", "", legend), rows);
   const views = new Map();
   return {
     node,
@@ -76,7 +77,7 @@ function groupView(legend, onChange) {
       }
       fields.forEach((data, place) => {
         const row = views.get(data.name).node;
-        if (node.children[place + 1] !== row) node.insertBefore(row, node.children[place + 1] ?? null);
+        if (rows.children[place] !== row) rows.insertBefore(row, rows.children[place] ?? null);
       });
     },
   };
@@ -210,15 +211,17 @@ function render({ model, el }) {
   const groups = model.get("groups").map(({ legend }) => groupView(legend, onChange));
   panel.append(...groups.map((group) => group.node));
   const find = (name) => groups.map((group) => group.find(name)).find((found) => found !== undefined);
-  const problems = make("div", "cedar-problems");
-  problems.id = uniqueName("problems");
+  const remedies = make("div", "cedar-actions");
+  remedies.setAttribute("role", "group");
+  remedies.setAttribute("aria-label", "What would do");
+  status.id = uniqueName("status");
   const remarks = make("ul", "cedar-remarks");
   remarks.setAttribute("aria-label", "Worth knowing");
   const share = shareView(model, say);
   const above = blocksView();
   const scene = make("div");
   const below = blocksView();
-  root.append(make("p", "cedar-title", model.get("title")), panel, problems, status, remarks, share.node);
+  root.append(make("p", "cedar-title", model.get("title")), panel, status, remedies, remarks, share.node);
   root.append(above.node, scene, below.node);
   el.append(root);
 
@@ -229,23 +232,20 @@ function render({ model, el }) {
   return follow(model, (gone) => {
     const [whose, n] = model.get("seen");
     if (whose === view) heard = n;
-    model.get("groups").forEach((data, place) => groups[place].update(data.fields, heard, gone, problems.id));
+    model.get("groups").forEach((data, place) => groups[place].update(data.fields, heard, gone, status.id));
 
     const wrong = model.get("problems");
     if (JSON.stringify(wrong) !== drawnProblems) {
-      const hadFocus = problems.contains(document.activeElement);
+      const hadFocus = remedies.contains(document.activeElement);
       const before = JSON.parse(drawnProblems)[0];
       drawnProblems = JSON.stringify(wrong);
-      problems.replaceChildren(
-        ...wrong.map(({ text, button: says }, place) => {
-          const row = make("div", "cedar-problem");
-          row.append(make("p", "", text), button(says, () => model.send({ type: "fix", problem: place })));
-          return row;
-        }),
+      remedies.replaceChildren(
+        ...wrong.map(({ button: says }, place) => button(says, () => model.send({ type: "fix", problem: place }))),
       );
-      if (hadFocus) (problems.querySelector("button") ?? find(before.control)?.input)?.focus();
+      if (hadFocus) (remedies.querySelector("button") ?? find(before.control)?.input)?.focus();
     }
-    problems.hidden = wrong.length === 0;
+    remedies.hidden = wrong.length === 0;
+    remedies.querySelectorAll("button").forEach((each) => setDisabled(each, gone));
 
     const said = model.get("remarks");
     remarks.hidden = said.length === 0;
