@@ -47,6 +47,11 @@ def status(lesson: Notebook, cell: int) -> Locator:
     return lesson.output(cell).get_by_role("status")
 
 
+def be_sure(lesson: Notebook) -> None:
+    """How sure, which the checkpoint asks for with the commit."""
+    lesson.output(PREDICT).get_by_role("radio", name="fairly sure", exact=True).check()
+
+
 def press(lesson: Notebook, cell: int, name: str, nth: int = 0) -> Locator:
     return lesson.output(cell).get_by_role("button", name=name, exact=True).nth(nth)
 
@@ -172,8 +177,9 @@ def test_a_prediction_is_committed_by_keyboard_alone_and_outlives_the_kernel(les
     page.keyboard.press("Enter")
     expect(status(lesson, PREDICT)).to_have_text("Choose an answer first. Nothing was committed.")
 
-    page.keyboard.press("Shift+Tab")  # into the group, and with the arrows through it
-    page.keyboard.press("Space")
+    page.keyboard.press("Shift+Tab")  # how sure; and before it the options
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Space")  # into the group, and with the arrows through it
     for key in ("ArrowUp", "ArrowUp", "ArrowDown", "d", "d"):
         page.keyboard.press(key)
     picked = lesson.output(PREDICT).get_by_role("radio", checked=True)
@@ -181,12 +187,22 @@ def test_a_prediction_is_committed_by_keyboard_alone_and_outlives_the_kernel(les
     expect(picked).to_have_value("two")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
     assert page.evaluate(FOCUSED) == "Commit"
+    page.keyboard.press("Enter")
+    expect(status(lesson, PREDICT)).to_have_text("Say how sure you are first. Nothing was committed.")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
 
     expect(status(lesson, PREDICT)).to_have_text("Committed. Your answer is locked.")
     assert page.evaluate(FOCUSED) == "Committed"
     page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(status(lesson, PREDICT)).to_contain_text("Not yet. Look at the ledger: which row differed")
+    expect(lesson.output(PREDICT)).not_to_contain_text("The belief behind it")
+    press(lesson, PREDICT, "Skip").focus()
     page.keyboard.press("Enter")
     expect(status(lesson, PREDICT)).to_have_text("Not yet. The explanation of every answer is below.")
     expect(lesson.output(PREDICT)).to_contain_text("The belief behind it: A yes is kept.")
@@ -196,7 +212,7 @@ def test_a_prediction_is_committed_by_keyboard_alone_and_outlives_the_kernel(les
     expect(status(lesson, PREDICT)).to_contain_text("The kernel that this belongs to is gone")
     lesson.run_all()
     expect(status(lesson, PREDICT)).to_have_text("Committed. Your answer is locked.")
-    expect(lesson.output(PREDICT).get_by_role("radio", checked=True)).to_have_value("one")
+    expect(lesson.output(PREDICT).get_by_role("radio", checked=True).first).to_have_value("one")
     expect(lesson.output(REVEAL)).to_contain_text("Not yet. You committed “One dialog.”")
 
 
@@ -204,6 +220,7 @@ def test_a_locked_answer_cannot_be_changed_by_hand(lesson: Notebook):
     """Neither by mouse nor by arrows; the answer stays the committed one, in words as well."""
     options = lesson.output(PREDICT).get_by_role("radio")
     options.nth(1).check()
+    be_sure(lesson)
     press(lesson, PREDICT, "Commit").click()
     expect(status(lesson, PREDICT)).to_have_text("Committed. Your answer is locked.")
 
@@ -211,9 +228,8 @@ def test_a_locked_answer_cannot_be_changed_by_hand(lesson: Notebook):
     options.nth(1).focus()
     lesson.page.keyboard.press("ArrowDown")
     expect(options.nth(1)).to_be_checked()
-    expect(lesson.output(PREDICT).get_by_text("your answer, locked")).to_have_count(3)
-    expect(lesson.output(PREDICT).get_by_text("your answer, locked").nth(1)).to_be_visible()
-    expect(lesson.output(PREDICT).get_by_text("your answer, locked").first).to_be_hidden()
+    expect(lesson.output(PREDICT).get_by_text("your answer, locked")).to_have_count(1)
+    expect(lesson.output(PREDICT).locator("label", has_text="Two dialogs.")).to_contain_text("your answer, locked")
 
 
 def test_hints_come_one_by_one(lesson: Notebook):
@@ -240,7 +256,7 @@ def test_a_paper_answer_is_written_committed_and_compared(notebook: OpenNotebook
     expect(field).not_to_be_editable()
     press(opened, 1, "Reveal").click()
 
-    expect(status(opened, 1)).to_have_text("The worked answer is below, beside yours.")
+    expect(status(opened, 1)).to_contain_text("The worked answer is below, beside yours.")
     expect(opened.output(1)).to_contain_text("I think: $a$ and <b>b</b>.")
     expect(opened.output(1)).to_contain_text("Each call is asked about.")
 
@@ -309,12 +325,14 @@ def test_every_state_of_the_controls_is_accessible(lesson: Notebook, theme: str)
         found = serious(lesson.page)
         press(lesson, LIVE, "Approve").click()
         lesson.output(PREDICT).get_by_role("radio").first.check()
+        be_sure(lesson)
         press(lesson, PREDICT, "Hint 1 of 2").click()
         press(lesson, PREDICT, "Commit").click()
         expect(status(lesson, PREDICT)).to_have_text("Committed. Your answer is locked.")
         found += serious(lesson.page)
         press(lesson, PREDICT, "Reveal").click()
         expect(status(lesson, PREDICT)).to_contain_text("Not yet.")
+        press(lesson, PREDICT, "Skip").click()
         for fold in lesson.output(PREDICT).locator("summary").all():
             fold.click()
         lesson.run(REVEAL)
@@ -326,15 +344,18 @@ def test_every_state_of_the_controls_is_accessible(lesson: Notebook, theme: str)
 
 def test_a_group_has_the_question_for_its_name_and_status_is_one_region(lesson: Notebook):
     """What a screen reader needs: a named group, radios of one name, and the same live region before and after."""
-    group = lesson.output(PREDICT).get_by_role("group")
-    expect(group).to_have_accessible_name("Approve, then the same call again. How many dialogs?")
+    groups = lesson.output(PREDICT).get_by_role("group")
+    expect(groups.nth(0)).to_have_accessible_name("Approve, then the same call again. How many dialogs?")
+    expect(groups.nth(1)).to_have_accessible_name("How sure are you?")
     expect(lesson.output(LIVE).get_by_role("group").first).to_have_accessible_name(
         'Dialog q-1 (select) Allow tool: seed_note Input: {"action":"publish"}'
     )
-    names = lesson.output(PREDICT).get_by_role("radio").evaluate_all("nodes => nodes.map(node => node.name)")
-    assert len(set(names)) == 1
+    for group in (groups.nth(0), groups.nth(1)):
+        names = group.get_by_role("radio").evaluate_all("nodes => nodes.map(node => node.name)")
+        assert len(set(names)) == 1
     region = status(lesson, PREDICT).element_handle()
     lesson.output(PREDICT).get_by_role("radio").first.check()
+    be_sure(lesson)
     press(lesson, PREDICT, "Commit").click()
     expect(status(lesson, PREDICT)).to_have_text("Committed. Your answer is locked.")
     assert region is not None
@@ -345,6 +366,7 @@ def test_nothing_is_cut_off_at_twice_the_size(lesson: Notebook):
     """At 200 % zoom a window has half the width; the controls wrap and do not scroll sideways."""
     lesson.page.set_viewport_size({"width": 640, "height": 500})
     lesson.output(PREDICT).get_by_role("radio").first.check()
+    be_sure(lesson)
     press(lesson, PREDICT, "Commit").click()
     press(lesson, PREDICT, "Reveal").click()
     expect(status(lesson, PREDICT)).to_contain_text("Not yet.")

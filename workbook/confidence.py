@@ -37,8 +37,8 @@ def said(value: float) -> str:
 
 def sentence(confidence: Confidence, right: bool) -> str:
     """The score of one answer, and how to read it."""
-    outcome = "it was right" if right else "it was not right yet"
+    outcome = "right" if right else "not right yet"
     return (
-        f"You said {confidence} of your answer, which stands for {said(confidence.probability)}, and {outcome}: "
-        f"Brier score {said(score(confidence, right))}, where 0 is best and 1 is worst. Nobody else sees this."
+        f"You said “{confidence}”, which stands for {said(confidence.probability)}, and your answer was {outcome}. "
+        f"That is a Brier score of {said(score(confidence, right))}: 0 is best, 1 is worst. Nobody else sees it."
     )

@@ -7,6 +7,7 @@ and `prediction`, which shows them as one page. The verdict is that of the first
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -24,6 +25,8 @@ from workbook.reveal import Play, Reveal, reveal_of
 from workbook.reveal_parts import NO, YES
 from workbook.which_row import RowQuestion, row_question
 
+POINTS_ASKED: Final = "Which points of the worked answer did yours have?"
+
 
 class Outcome(Struct, frozen=True, kw_only=True):
     """One answer beside its run. `right` is None for a paper answer; `private`: whether its score may be told."""
@@ -39,7 +42,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
     def page(self) -> Page:
         """Everything, as a cell or a sheet of paper shows it: the question about rows, and all explanations."""
-        return page(*self.first(), *self.asked(), *self.revealed.explained, *self.points_said(), *self._note())
+        return page(*self.first(), *self.asked(), *self.revealed.explained, *self._note())
 
     def first(self) -> tuple[Block, ...]:
         """What opens at once: how the answer stands, both votes, the score, the ledger."""
@@ -47,7 +50,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
         return (heading, verdict, *self._votes(), *self._score(), *rest)
 
     def asked(self) -> tuple[Block, ...]:
-        """The question about rows, or what was answered to it."""
+        """What is asked after the reveal, about rows or about points, or what was answered to it."""
+        if isinstance(self.checkpoint, PaperCheckpoint):
+            return self.points_said() or self._points_asked()
         if self.question is None:
             return ()
         return (Paragraph(lead=which_row.ASKS, text=self.row_said() or self._how()),)
@@ -68,6 +73,16 @@ class Outcome(Struct, frozen=True, kw_only=True):
         return (
             Paragraph(lead="Yours had:", text=f"{len(had)} of {len(points)} points."),
             *((Items(items=tuple(had)),) if had else ()),
+        )
+
+    def _points_asked(self) -> tuple[Block, ...]:
+        points = self.checkpoint.points if isinstance(self.checkpoint, PaperCheckpoint) else ()
+        if not points:
+            return ()
+        ids = ", ".join(repr(point.id) for point in points)
+        return (
+            Paragraph(lead=POINTS_ASKED, text=f"To say it: desk.self_check({self.checkpoint.id!r}, [{ids}])"),
+            Items(items=tuple(f"{point.id}: {point.text}" for point in points)),
         )
 
     def _how(self) -> str:

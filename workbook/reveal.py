@@ -7,7 +7,7 @@ which ledger speak against it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from labsim.report import Report
 from workbook.answers import Answer
@@ -20,7 +20,7 @@ from workbook.checkpoint_kinds import (
     PaperCheckpoint,
 )
 from workbook.judged import Judged, as_fields, as_order, judge, judge_options
-from workbook.page import Block, Group, Heading, Items, Paragraph
+from workbook.page import Block, Group, Heading, Paragraph
 from workbook.reveal_fields import reveal_fields
 from workbook.reveal_order import reveal_order
 from workbook.reveal_parts import (
@@ -95,17 +95,10 @@ def _reveal_paper(checkpoint: PaperCheckpoint, written: str, play: Play) -> Reve
                 judge(checkpoint.claims, report),
                 claim="claimed",
             ),
-            *_points(checkpoint),
             *retest_said(checkpoint.retest),
             folded_ledger(report),
         ),
     )
-
-
-def _points(checkpoint: PaperCheckpoint) -> Iterator[Block]:
-    if checkpoint.points:
-        points = tuple(point.text for point in checkpoint.points)
-        yield Group(title="The points of the worked answer", blocks=(Items(items=points),))
 
 
 def _explained(one: Judged, mine: bool, counter: Report | None, beliefs: Mapping[str, Belief]) -> Group:

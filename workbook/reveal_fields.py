@@ -99,7 +99,7 @@ def _mistaken(mistake: Mistake, one: JudgedField, counter: Report, beliefs: Mapp
 
     mine = not one.matches and one.field.mistake(one.value) is mistake
     return Group(
-        title=f"Whoever predicts {one.field.said(mistake.value)}",
+        title=f"Whoever predicts “{one.field.said(mistake.value)}”",
         marks=(YOUR_ANSWER,) if mine else (),
         blocks=tuple(blocks()),
     )

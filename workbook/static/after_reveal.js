@@ -3,7 +3,7 @@
 function rowView(model) {
   const group = make("fieldset", "cedar-question cedar-after");
   const legend = make("legend", "cedar-prompt", "Which row differed from your prediction?");
-  const label = make("label", "cedar-option");
+  const label = make("label", "cedar-option cedar-asked");
   const field = focusable(make("input", "cedar-field cedar-count"));
   Object.assign(field, { type: "text", inputMode: "numeric", autocomplete: "off" });
   const named = () => {

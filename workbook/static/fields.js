@@ -29,7 +29,7 @@ function valueView(name, field, one, changed) {
 }
 
 function numberView(field, changed) {
-  const label = make("label", "cedar-option");
+  const label = make("label", "cedar-option cedar-asked");
   const input = focusable(make("input", "cedar-field cedar-count"));
   Object.assign(input, { type: "text", inputMode: "numeric", autocomplete: "off" });
   // A number goes out as one; anything else as it was typed, for the kernel to say what is wrong with it.

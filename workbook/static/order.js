@@ -36,7 +36,7 @@ function orderView(model, isLocked, changed, announce) {
 
   function item(step) {
     const node = make("li", "cedar-step");
-    const text = make("span", "cedar-step-text", step.text);
+    const line = make("div", "cedar-step-line");
     const buttons = [
       ["Move up", -1],
       ["Move down", 1],
@@ -52,7 +52,8 @@ function orderView(model, isLocked, changed, announce) {
       });
       return one;
     });
-    node.append(text, ...buttons);
+    line.append(make("span", "cedar-step-text", step.text), ...buttons);
+    node.append(line);
     node.addEventListener("dragstart", (event) => {
       dragged = step.id;
       event.dataTransfer.effectAllowed = "move";
@@ -87,10 +88,11 @@ function orderView(model, isLocked, changed, announce) {
   }
   const second = make("div");
   const heading = make("p", "cedar-label", "Your second vote");
-  const list2 = make("ol");
-  second.append(heading, list2);
+  const votes = make("ol", "cedar-order");
+  second.append(heading, votes);
+  const mark = make("p", "cedar-label", "Your order, locked");
   const box = make("div");
-  box.append(list, second);
+  box.append(mark, list, second);
 
   return {
     node: box,
@@ -106,10 +108,11 @@ function orderView(model, isLocked, changed, announce) {
         node.draggable = !locked;
         for (const one of buttons) one.hidden = locked;
       }
+      mark.hidden = !locked;
       const again = marks.find((made) => made.second);
       second.hidden = again === undefined;
-      if (again && list2.children.length === 0) {
-        list2.append(...again.answer.map((id) => make("li", "", steps.get(id).text)));
+      if (again && votes.children.length === 0) {
+        votes.append(...again.answer.map((id) => make("li", "", steps.get(id).text)));
       }
     },
   };
