@@ -17,6 +17,7 @@ from workbook.checkpoint_kinds import Belief
 from workbook.errors import WorkbookError
 from workbook.items import Bank, ChapterItems, items_of
 from workbook.learner import Learner
+from workbook.prediction import Lesson
 from workbook.progress import Progress
 
 
@@ -47,6 +48,19 @@ def bank_of(found: Catalogue) -> Bank:
                 chapters[made.id] = made
                 beliefs |= its_beliefs
     return Bank(chapters.values(), beliefs, problems)
+
+
+def lesson_of(chapter_id: str, here: Path | None = None) -> Lesson:
+    """What the checkpoints of one chapter share, for whoever works in the folder `here`.
+
+    Raises: workbook.catalogue.UnknownChapter or SameId; labsim.errors.CaseError.
+    """
+    return _open(catalogue(here=here).find(chapter_id)).lesson
+
+
+def _open(listed: Listed) -> Chapter:
+    """Nobody answers anything in it: whose answers count there does not matter."""
+    return Chapter(listed.files(), learner=Learner.LIVE, progress=Progress())
 
 
 def _opened(listed: Listed) -> tuple[ChapterItems, dict[str, Belief]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,6 +45,7 @@ from workbook.withheld import Withheld
 
 if TYPE_CHECKING:
     from workbook.grading import Graded  # it brings a whole host along, so it is loaded where something is graded
+    from workbook.recalling import Recalls  # it opens the other chapters
 
 CHECKPOINTS: Final = "checkpoints"
 EXERCISES: Final = "exercises"
@@ -298,6 +300,23 @@ class Chapter:
     def reset(self, checkpoint_id: str, why: str = "") -> Page:
         """Take a commit back, on the record. Raises: UnknownCheckpoint; NotSaved."""
         return self.predict(checkpoint_id).reset(why)
+
+    def recall(self, number: int) -> Prediction:
+        """A question of an earlier chapter that comes back here, number 1 or 2, to be answered.
+
+        Raises: workbook.recall.NothingToRecall; ForeignFile.
+        """
+        return self._recalls.ask(number)
+
+    def recall_reveal(self, number: int) -> Page:
+        """What really happens there, and why, once its answer is committed. Raises: as `recall`."""
+        return self.recall(number).reveal()
+
+    @cached_property
+    def _recalls(self) -> Recalls:
+        from workbook.recalling import recalls_in
+
+        return recalls_in(self._lesson)
 
     def standing(self) -> Page:
         """How the learner stands with each checkpoint, in words."""

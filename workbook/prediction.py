@@ -80,15 +80,29 @@ class AnsweredBySomebodyElse(WorkbookError):
         )
 
 
+class Asked(Struct, frozen=True, kw_only=True):
+    """How a checkpoint is asked: under which key, and by which code. A later chapter may ask it again."""
+
+    key: Key
+    title: str
+    predict: str  # code for a cell that shows it
+    reveal: str  # and code that shows its reveal
+
+
 class Prediction:
     """A checkpoint as one learner meets it. As the value of a cell it shows itself."""
 
-    def __init__(self, lesson: Lesson, checkpoint: Checkpoint) -> None:
-        """The scripted learner commits at once. Raises: AnsweredBySomebodyElse, ForeignFile, NotSaved."""
+    def __init__(self, lesson: Lesson, checkpoint: Checkpoint, again: Asked | None = None) -> None:
+        """`again`: if another chapter asks it. The scripted learner commits at once.
+
+        Raises: AnsweredBySomebodyElse, ForeignFile, NotSaved.
+        """
+        asked = again or _asked_by_its_chapter(lesson, checkpoint)
         self.lesson = lesson
         self.checkpoint = checkpoint
         self.kind = checkpoint.answer_kind
-        self.key = Key.of(lesson.chapter, checkpoint.id, content(checkpoint))
+        self.key = asked.key
+        self._asked = asked
         self._lock = threading.RLock()  # buttons may be handled on another thread
         self._view = View()
         self._control: CheckpointControl | None = None
@@ -140,7 +154,7 @@ class Prediction:
         with self._lock:
             if self.committed is None:
                 return page(
-                    Heading(text=f"Checkpoint {self.checkpoint.id}: {Verdict.NOT_ATTEMPTED}"),
+                    Heading(text=f"{self._asked.title}: {Verdict.NOT_ATTEMPTED}"),
                     Paragraph(
                         text="Nothing is shown before you have committed an answer. Commit first, then run "
                         "this cell again."
@@ -155,7 +169,7 @@ class Prediction:
         Raises: NoSuchRow; NotSaved, ForeignFile.
         """
         with self._lock:
-            heading = Heading(text=f"Checkpoint {self.checkpoint.id}: which row differed?")
+            heading = Heading(text=f"{self._asked.title}: which row differed?")
             outcome = self._outcome()
             if outcome is None or outcome.standing.reveal is None:
                 return page(heading, Paragraph(text="Commit an answer and see its reveal first."))
@@ -191,7 +205,7 @@ class Prediction:
                 )
             self._view = View(hints=self._view.hints)
             self._publish()
-        return page(Paragraph(lead=f"Checkpoint {self.checkpoint.id}:", text=text))
+        return page(Paragraph(lead=f"{self._asked.title}:", text=text))
 
     # -- how it stands
 
@@ -219,7 +233,7 @@ class Prediction:
         commit, revote = stands.commit, stands.revote
         verdict = Verdict.COMMITTED if commit else Verdict.NOT_ATTEMPTED
         return page(
-            Heading(text=f"Checkpoint {self.checkpoint.id}: {verdict}"),
+            Heading(text=f"{self._asked.title}: {verdict}"),
             Paragraph(text=self.checkpoint.prompt),
             *answer_blocks(self.checkpoint, commit.answer if commit else None, self._whose),
             *sure_blocks(self.checkpoint, commit is not None, commit.confidence if commit else None),
@@ -249,7 +263,7 @@ class Prediction:
         """Everything that a control is told, by name; the leakage tests read this."""
         stands = self.lesson.progress.standing(self.key)
         outcome = self._outcome() if self._view.revealed and stands.commit is not None else None
-        return control_state(self.checkpoint, stands, outcome, self._view)
+        return control_state(self.checkpoint, stands, outcome, self._view) | {"title": self._asked.title}
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         static = self.page()._repr_mimebundle_()
@@ -344,9 +358,17 @@ class Prediction:
         )
 
     def _how_to_go_on(self, commit: Commit | None) -> str:
-        name = repr(self.checkpoint.id)
         if commit is not None:
-            return f"Next: desk.reveal({name})"
-        return (
-            f"{HOW[self.kind]} Where there are no buttons: desk.predict({name}).commit({in_code(self.checkpoint)})"
-        )
+            return f"Next: {self._asked.reveal}"
+        code = f"{self._asked.predict}.commit({in_code(self.checkpoint)})"
+        return f"{HOW[self.kind]} Where there are no buttons: {code}"
+
+
+def _asked_by_its_chapter(lesson: Lesson, checkpoint: Checkpoint) -> Asked:
+    name = repr(checkpoint.id)
+    return Asked(
+        key=Key.of(lesson.chapter, checkpoint.id, content(checkpoint)),
+        title=f"Checkpoint {checkpoint.id}",
+        predict=f"desk.predict({name})",
+        reveal=f"desk.reveal({name})",
+    )

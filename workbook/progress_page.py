@@ -94,13 +94,18 @@ def _chapters(chapters: tuple[ChapterSummary, ...]) -> Grid:
 
 
 def _details(chapter: ChapterSummary) -> Iterator[Block]:
-    yield Table(
-        grid=Grid(
-            caption=f"Checkpoints of {chapter.id}",
-            columns=("checkpoint", "how it stands", "how sure", "besides"),
-            rows=tuple(map(_checkpoint, (*chapter.recalled, *chapter.checkpoints))),
+    answered = [one for one in chapter.checkpoints if one.verdict is not Verdict.NOT_ATTEMPTED or one.resets]
+    left = [one.id for one in chapter.checkpoints if one not in answered]
+    if rows := tuple(map(_checkpoint, (*chapter.recalled, *answered))):
+        yield Table(
+            grid=Grid(
+                caption=f"Checkpoints of {chapter.id}",
+                columns=("checkpoint", "how it stands", "how sure", "besides"),
+                rows=rows,
+            )
         )
-    )
+    if left:
+        yield Paragraph(lead="Not attempted:", text=f"{', '.join(left)}.")
     if chapter.exercises:
         yield Items(items=tuple(map(_exercise, chapter.exercises)))
 

@@ -8,7 +8,7 @@ in the file before that answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -87,35 +87,45 @@ def _of(records: Sequence[Record], bank: Bank, asking: str) -> tuple[Item, ...]:
 
 
 def _candidates(folded: Folded, bank: Bank, asking: str) -> Iterator[Item]:
-    """Beliefs held, then what is not right yet, then what was right with the least confidence; earliest first."""
+    """Beliefs held, then what is not right yet, then what was right with the least confidence."""
     earlier = {chapter.id for chapter in bank.before(asking)}
     own = {one.item: one for chapter in folded.chapters if chapter.id in earlier for one in chapter.answered}
+    came_back = {one.item for one in folded.answered if one.recalled}
     mended = {one.item for one in folded.answered if one.recalled and one.verdict is Verdict.RIGHT}
-    for belief in folded.beliefs:
-        if belief.held:
-            yield from islice(_against(belief, own, bank), 1)
-    for one in own.values():
-        if one.verdict is Verdict.NOT_YET and one.item not in mended:
-            yield from islice(_retest_first(one.item, own, bank), 1)
-    right = [one for one in own.values() if one.verdict is Verdict.RIGHT and _can_be_asked(one)]
-    yield from (one.item for one in sorted(right, key=lambda one: (one.item in mended, _sure(one))))
+    open_ = {item for item, one in own.items() if _can_be_asked(one)}
+
+    held = (_first(_against(belief, own, bank), open_) for belief in folded.beliefs if belief.held)
+    yield from _spread(held, came_back)
+    wrong = (one.item for one in own.values() if one.verdict is Verdict.NOT_YET and one.item not in mended)
+    yield from _spread((_first((_retest(item, own, bank), item), open_) for item in wrong), came_back)
+    right = [one for one in own.values() if one.verdict is Verdict.RIGHT and one.item in open_]
+    yield from (one.item for one in sorted(right, key=lambda one: (one.item in came_back, _sure(one))))
 
 
-def _against(belief: BeliefStanding, own: dict[Item, Answered], bank: Bank) -> Iterator[Item]:
-    """What could shed a belief: the retests of where it was shown, that itself, then any other item about it."""
-    shown = [one.item for one in belief.shown]
-    for item in shown:
-        yield from _retest_first(item, own, bank)
-    yield from (item for item, one in own.items() if belief.id in item.beliefs and _can_be_asked(one))
+def _first(items: Iterable[Item | None], open_: set[Item]) -> Item | None:
+    return next((item for item in items if item in open_), None)
 
 
-def _retest_first(item: Item, own: dict[Item, Answered], bank: Bank) -> Iterator[Item]:
-    """The item that comes back to the same belief, unless it was answered rightly; then the item itself."""
+def _spread(items: Iterable[Item | None], came_back: set[Item]) -> list[Item]:
+    """What has not come back yet first, and of that: one from long ago, one from the latest chapter, then on."""
+    found = sorted((item for item in dict.fromkeys(items) if item is not None), key=lambda item: item in came_back)
+    fresh = [item for item in found if item not in came_back] or found
+    return [*fresh[:1], *(item for item in fresh if item.key.chapter == fresh[-1].key.chapter), *found]
+
+
+def _against(belief: BeliefStanding, own: dict[Item, Answered], bank: Bank) -> Iterator[Item | None]:
+    """What could shed a belief: a retest of where it was shown, that itself, then any other item about it."""
+    for one in belief.shown:
+        retest = _retest(one.item, own, bank)
+        yield retest if retest is not None and belief.id in retest.beliefs else None
+        yield one.item
+    yield from (item for item in own if belief.id in item.beliefs)
+
+
+def _retest(item: Item, own: dict[Item, Answered], bank: Bank) -> Item | None:
+    """The item of its chapter that comes back to it, unless that was answered rightly."""
     retest = bank.item(item.key.chapter, item.checkpoint.retest or "")
-    if retest in own and _can_be_asked(own[retest]) and own[retest].verdict is not Verdict.RIGHT:
-        yield retest
-    if item in own and _can_be_asked(own[item]):
-        yield item
+    return None if retest not in own or own[retest].verdict is Verdict.RIGHT else retest
 
 
 def _can_be_asked(one: Answered) -> bool:
