@@ -128,18 +128,18 @@ def check_labels(column: str, labels: Iterable[Any], place: str, row_of: Callabl
             raise BadCallLog(place, found, remedy, row=row, column=column)
 
 
-def check_args(texts: Iterable[str | None], place: str, before: int = 0) -> None:
-    """Arguments are JSON objects, where there are any. `before`: rows that came earlier. Raises: BadCallLog."""
-    for number, text in enumerate(texts, start=before + 1):
-        if text is None:
-            continue
+def check_args(texts: Sequence[str], place: str, row_of: Callable[[int], int]) -> None:
+    """Arguments are JSON objects. `texts` are the distinct ones; `row_of` finds the first row (from 1) with one.
+
+    Raises: BadCallLog.
+    """
+    for number, text in enumerate(texts):
         try:
             _object(text)
         except (msgspec.MsgspecError, UnicodeError) as error:
             found = f"{_quoted(text)} is no JSON object ({error})"
-            raise BadCallLog(
-                place, found, 'Arguments look like {"path":"a.txt"}.', row=number, column=ARGS
-            ) from None
+            remedy = 'Arguments look like {"path":"a.txt"}.'
+            raise BadCallLog(place, found, remedy, row=row_of(number), column=ARGS) from None
 
 
 _object: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode

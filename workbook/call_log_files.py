@@ -12,6 +12,7 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -36,7 +37,7 @@ from workbook.call_log_checks import (
 )
 from workbook.long_work import Advance, progress
 
-_BLOCK: Final = 8 << 20  # bytes of CSV at a time
+_BLOCK: Final = 1 << 21  # bytes at a time
 _LINES: Final = 1 << 16  # lines, or rows, at a time
 _KINDS: Final = ".csv, .csv.gz, .parquet, .jsonl or .jsonl.gz"
 
@@ -89,6 +90,7 @@ class _Gathered:
     def __init__(self, place: str) -> None:
         self._place = place
         self._rows = 0
+        self._names: dict[str, None] = {}  # in the order of the file
         self._labels: dict[str, _Labels] = {}
         self._others: dict[str, list[Any]] = {}
 
@@ -96,16 +98,18 @@ class _Gathered:
         for piece in pieces:
             self._add(piece)
         columns: dict[str, Any] = {}
-        for name, labels in self._labels.items():
-            columns[DECLARATION if name == TIER else name] = labels.categorical()
-        for name, arrays in self._others.items():
-            columns[name] = _series(arrays)
+        for name in self._names:
+            if name in LABELS:
+                columns[DECLARATION if name == TIER else name] = self._labels[name].categorical()
+            else:
+                columns[name] = _series(self._others[name])
         return pd.DataFrame(columns, copy=False)
 
     def _add(self, piece: _Piece) -> None:
         """One piece more. A line of JSON need not have every column, so one can begin late, or pause."""
         rows = len(piece[TOOL])
-        for name in {*self._labels, *self._others} - piece.keys():
+        self._names.update(dict.fromkeys(piece))
+        for name in self._names.keys() - piece.keys():
             piece[name] = nulls(name, rows)
         for name, array in piece.items():
             if name in LABELS:
@@ -115,7 +119,7 @@ class _Gathered:
                 self._add_labels(name, array)
             else:
                 if name == ARGS:
-                    check_args(array.to_pylist(), self._place, self._rows)
+                    self._check_args(array)
                 self._others.setdefault(name, [nulls(name, self._rows)]).append(array)
         self._rows += rows
 
@@ -128,6 +132,14 @@ class _Gathered:
         check_labels(name, new, self._place, row_of)
         if name == TOOL and len(codes) and codes.min() < 0:
             raise no_tool(self._place, self._rows + int(np.argmax(codes < 0)) + 1)
+
+    def _check_args(self, array: Any) -> None:
+        distinct = array.dictionary_encode()
+
+        def row_of(place: int) -> int:
+            return self._rows + int(np.argmax(distinct.indices.fill_null(-1).to_numpy() == place)) + 1
+
+        check_args(distinct.dictionary.to_pylist(), self._place, row_of)
 
 
 class _Labels:
@@ -248,59 +260,107 @@ def _parquet_column(name: str, array: Any) -> Any:
 
 
 def _json_lines(path: Path, advance: Advance) -> Iterator[_Piece]:
-    """One JSON object on each line. A declaration and arguments may be objects, or texts that hold them."""
-    names: dict[str, None] = {}
-    key_sets: set[tuple[str, ...]] = set()
-    row = done = 0
+    """One JSON object on each line. A declaration and arguments may be objects, or texts that hold them.
+
+    A block of lines is decoded at once, into records with the names met so far. A block that does not fit is looked
+    at line by line: it has a name more, or something is wrong with it.
+    """
+    known = _KnownNames(path.name)
+    done = 0
     with _plainly(path.name, "JSON lines"), _opened(path) as (file, raw):
-        while lines := file.readlines(_BLOCK):
-            calls = []
-            for line in lines:
-                if not line.strip():
-                    continue
-                row += 1
-                calls.append(call := _object_of(line, path.name, row))
-                if (keys := tuple(call)) not in key_sets:
-                    key_sets.add(keys)
-                    check_names(keys, path.name, row)
-                    names.update(dict.fromkeys(keys))
+        while block := file.read(_BLOCK) + file.readline():
+            calls = known.decode(block)
             if calls:
-                check_columns([*names], path.name)
-                yield {name: _json_column(name, calls) for name in names}
+                yield {
+                    name: _json_column(name, list(map(attrgetter(f"c{place}"), calls)))
+                    for place, name in enumerate(known.names)
+                }
             advance(raw.tell() - done)
             done = raw.tell()
-    if not row:
+    if not known.rows:
         raise BadCallLog(path.name, "the file is empty", "Write one JSON object on each line.")
 
 
-_decode: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+class _KnownNames:
+    """The names that the lines of one file have, and how to decode lines with no others. `rows`: lines so far."""
+
+    def __init__(self, place: str) -> None:
+        self.names: dict[str, None] = {}
+        self.rows = 0
+        self._place = place
+        self._decode = self._decoder()
+
+    def decode(self, block: bytes) -> list[Any]:
+        """The records of a block. Raises: BadCallLog."""
+        if not self.rows:
+            block = block.removeprefix(codecs.BOM_UTF8)
+        try:
+            calls = self._decode(block)
+        except (msgspec.MsgspecError, UnicodeError):
+            self._look_at_lines(block)
+            calls = self._decode(block)
+        self.rows += len(calls)
+        return calls
+
+    def _decoder(self) -> Callable[[bytes], list[Any]]:
+        """Records with fields `c0`, `c1`, … in the order of the names, which need not be names to Python."""
+        texts: Any = str | None
+        fields = [
+            (f"c{place}", texts if name in _TEXTS else msgspec.Raw, msgspec.field(default=None, name=name))
+            for place, name in enumerate(self.names)
+        ]
+        record = msgspec.defstruct("Call", fields, forbid_unknown_fields=True, gc=False)
+        return msgspec.json.Decoder(record).decode_lines
+
+    def _look_at_lines(self, block: bytes) -> None:
+        """Learns the names of a block that did not fit. Raises: BadCallLog, for the first line that is at fault."""
+        key_sets: set[tuple[str, ...]] = set()
+        for row, line in enumerate(filter(bytes.strip, block.split(b"\n")), start=self.rows + 1):
+            try:
+                call = _decode_any(line)
+            except (msgspec.MsgspecError, UnicodeError) as error:
+                remedy = 'Each line is one object: {"tool":"bash","tier":"exec"}.'
+                raise BadCallLog(self._place, f"the line is no JSON object ({error})", remedy, row=row) from None
+            if (keys := tuple(call)) not in key_sets:
+                key_sets.add(keys)
+                check_names(keys, self._place, row)
+            for name in _TEXTS & call.keys():
+                if bytes(call[name])[:1] not in (b'"', b"n"):
+                    found, remedy = (
+                        f"{bytes(call[name]).decode()} is no text",
+                        "Write text, or leave the cell empty.",
+                    )
+                    raise BadCallLog(self._place, found, remedy, row=row, column=name)
+            self.names.update(dict.fromkeys(keys))
+        check_columns([*self.names], self._place)
+        self._decode = self._decoder()
 
 
-def _object_of(line: bytes, place: str, row: int) -> dict[str, msgspec.Raw]:
-    try:
-        return _decode(line.removeprefix(codecs.BOM_UTF8) if row == 1 else line)
-    except (msgspec.MsgspecError, UnicodeError) as error:
-        remedy = 'Each line is one object: {"tool":"bash","tier":"exec"}.'
-        raise BadCallLog(place, f"the line is no JSON object ({error})", remedy, row=row) from None
+_TEXTS: Final = frozenset(LABELS) - {DECLARATION}  # what JSON has to write as text
+_decode_any: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def _json_column(name: str, calls: Sequence[dict[str, msgspec.Raw]]) -> Any:
-    """One column of some calls: for texts the texts, for other values their JSON."""
-    cells = [call.get(name) for call in calls]
+def _json_column(name: str, cells: list[Any]) -> Any:
+    """One column of some calls: of a text the text, of another value its JSON."""
     if name not in LABELS:
-        return pa.array([None if cell is None else _json_text(bytes(cell)) for cell in cells], pa.string())
-    known: dict[bytes | None, int] = {}
-    codes = [known.setdefault(None if cell is None else bytes(cell), len(known)) for cell in cells]
-    texts = [None if cell is None else _json_text(cell) for cell in known]
+        return pa.array([_json_text(cell) for cell in cells], pa.string())
+    if name not in _TEXTS:
+        cells = [None if cell is None else bytes(cell) for cell in cells]
+    known: dict[Any, int] = {}
+    codes = [known.setdefault(cell, len(known)) for cell in cells]
+    texts = [cell if name in _TEXTS else _json_text(cell) for cell in known]
     return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(texts, pa.string()))
 
 
-def _json_text(cell: bytes) -> str | None:
-    if cell == b"null":
+def _json_text(cell: Any) -> str | None:
+    if cell is None:
         return None
-    if cell[:1] == b'"':
-        return str(msgspec.json.decode(cell)) or None  # an empty text is nothing, as in a CSV
-    return cell.decode()
+    data = bytes(cell)
+    if data == b"null":
+        return None
+    if data[:1] == b'"':
+        return str(msgspec.json.decode(data)) or None  # an empty text is nothing, as in a CSV
+    return data.decode()
 
 
 _READERS: Final[dict[str, Callable[[Path, Advance], Iterator[_Piece]]]] = {

@@ -7,6 +7,7 @@ machine is.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -24,7 +25,7 @@ def progress(what: str, total: int | None, unit: str) -> Iterator[Advance]:
 
     `total`: how many there are, None if nobody knows. `unit`: what is counted, such as `calls` or `B` for bytes.
     """
-    if who() is Learner.SCRIPTED:
+    if who() is Learner.SCRIPTED or not _seen():
         yield _nothing
         return
     from tqdm import tqdm  # type: ignore[import-untyped]  # ships no types
@@ -34,6 +35,13 @@ def progress(what: str, total: int | None, unit: str) -> Iterator[Advance]:
 
     with _Bar(desc=what, total=total, unit=unit, unit_scale=True, leave=False, delay=SECONDS_BEFORE) as bar:
         yield bar.update
+
+
+def _seen() -> bool:
+    """Whether somebody may be looking: at a terminal, or at a notebook."""
+    ipython = sys.modules.get("IPython")
+    in_notebook = ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+    return in_notebook or sys.stderr.isatty()
 
 
 def _nothing(done: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from msgspec import UNSET
 
 from labsim.terms import Policy, Rule
 from workbook.call_log_checks import TOOL
@@ -83,19 +84,24 @@ class Changed:
         """The changes counted, most frequent first.
 
         Columns: `tool`, `declaration` (as in the log, `–` for none), `before` and `after` (the policy, who decided,
-        the rule), `first` (the index of the first such call) string; `calls` int64.
+        the rule), `first` (the index of the first such call) string; `calls` int64. Where rules for bash decided,
+        also `command` string, after `declaration`; `–` for any other tool, and for a call without one.
         """
         found: dict[tuple[str, ...], list[int]] = {}
         for one, two, first, calls in self._pairs():
             kind = self.before.kinds.kinds[one]
+            commands = [side.command for side in (kind, self.after.kinds.kinds[two]) if side.command is not UNSET]
+            command = commands[0] if commands else None
             answers = (self.before.decided.answers[one], self.after.decided.answers[two])
             words = [f"{answer.policy} ({answer.source}, {answer.rule})" for answer in answers]
-            # Kinds that differ only in a command or a former name, and change alike, are one row.
-            row = found.setdefault((kind.tool, kind.declaration or NOTHING, *words), [first, 0])
+            key = (kind.tool, kind.declaration or NOTHING, command or NOTHING, *words)
+            row = found.setdefault(key, [first, 0])  # kinds that differ only in a former name are one row
             row[0], row[1] = min(row[0], first), row[1] + calls
         order = sorted(found.items(), key=lambda item: (-item[1][1], item[0]))
-        names = ("tool", "declaration", "before", "after")
+        names = ("tool", "declaration", "command", "before", "after")
         columns: dict[str, list[Any]] = {name: [key[place] for key, _ in order] for place, name in enumerate(names)}
+        if all(command == NOTHING for command in columns["command"]):
+            del columns["command"]
         columns["first"] = [str(self.before.calls.index[first]) for _, (first, _) in order]
         columns["calls"] = [calls for _, (_, calls) in order]
         types = dict.fromkeys(columns, TEXT) | {"calls": INTEGER}
