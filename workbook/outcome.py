@@ -29,7 +29,10 @@ POINTS_ASKED: Final = "Which points of the worked answer did yours have?"
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """One answer beside its run. `right` is None for a paper answer; `private`: whether its score may be told."""
+    """One answer beside its run. `right` is None for a paper answer; `private`: whether its score may be told.
+
+    `in_code`: how row 1 is named by code in a cell.
+    """
 
     checkpoint: Checkpoint
     standing: Standing
@@ -38,6 +41,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     right: bool | None
     question: RowQuestion | None
     private: bool
+    in_code: str
     not_recorded: str = ""  # why the reveal could not be recorded as seen; "": it was
 
     def page(self) -> Page:
@@ -87,7 +91,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
     def _how(self) -> str:
         return (
-            f"Look through the ledger before you read on. To answer: desk.which_row({self.checkpoint.id!r}, 1) "
+            f"Look through the ledger before you read on. To answer: {self.in_code} "
             f"with the number of the row, or {which_row.NONE!r} where none differed, or {which_row.NEVER!r} where "
             "what you predicted never happened."
         )
@@ -119,7 +123,13 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 def outcome_of(
-    checkpoint: Checkpoint, standing: Standing, play: Play, beliefs: Mapping[str, Belief], *, private: bool
+    checkpoint: Checkpoint,
+    standing: Standing,
+    play: Play,
+    beliefs: Mapping[str, Belief],
+    *,
+    private: bool,
+    in_code: str,
 ) -> Outcome:
     """What came of the answer that stands.
 
@@ -136,6 +146,7 @@ def outcome_of(
         right=is_right(checkpoint, answer, report),
         question=row_question(checkpoint, answer, report),
         private=private,
+        in_code=in_code,
     )
 
 

@@ -86,7 +86,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     key: Key
     title: str
     predict: str  # code for a cell that shows it
-    reveal: str  # and code that shows its reveal
+    reveal: str  # code that shows its reveal
+    which_row: str  # code that names row 1 as the one that differed
 
 
 class Prediction:
@@ -326,7 +327,12 @@ class Prediction:
             return None
         lesson = self.lesson
         return outcome_of(
-            self.checkpoint, stands, lesson.play, lesson.beliefs, private=lesson.learner is Learner.LIVE
+            self.checkpoint,
+            stands,
+            lesson.play,
+            lesson.beliefs,
+            private=lesson.learner is Learner.LIVE,
+            in_code=self._asked.which_row,
         )
 
     def _see(self) -> Outcome:
@@ -371,4 +377,5 @@ def _asked_by_its_chapter(lesson: Lesson, checkpoint: Checkpoint) -> Asked:
         title=f"Checkpoint {checkpoint.id}",
         predict=f"desk.predict({name})",
         reveal=f"desk.reveal({name})",
+        which_row=f"desk.which_row({name}, 1)",
     )

@@ -57,6 +57,7 @@ def _asked(chapter: str, item: Item, number: int) -> Asked:
         title=f"Recall {number}: {item.key.checkpoint}, from {item.key.chapter}",
         predict=f"desk.recall({number})",
         reveal=f"desk.recall_reveal({number})",
+        which_row=f"desk.recall({number}).which_row(1)",
     )
 
 
