@@ -198,7 +198,7 @@ def _encoded(array: Any) -> Any:
 
 def _csv(path: Path, advance: Advance) -> Iterator[_Piece]:
     """UTF-8, a header line, commas, quotes doubled inside quotes; an empty cell is nothing."""
-    from pyarrow import csv  # type: ignore[import-untyped]  # as above
+    from pyarrow import csv
 
     bad: list[Any] = []
 
@@ -230,7 +230,7 @@ def _csv(path: Path, advance: Advance) -> Iterator[_Piece]:
 
 def _parquet(path: Path, advance: Advance) -> Iterator[_Piece]:
     """Text columns for what a log describes; any other column as it is."""
-    from pyarrow import parquet  # type: ignore[import-untyped]  # as above
+    from pyarrow import parquet
 
     with _plainly(path.name, "Parquet"):
         schema = parquet.read_schema(path)
