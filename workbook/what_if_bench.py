@@ -7,7 +7,6 @@ is what Python and numpy allocate beyond the frame, at the worst moment, and the
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 import tracemalloc
@@ -58,7 +57,7 @@ def made_up(calls: int) -> pd.DataFrame:
 def figures(calls: int) -> Iterator[str]:
     """One line for each measure, as soon as it is known."""
     log = made_up(calls)
-    yield f"{calls:,} calls, {len(_TOOLS)} tools, {len(_DECLARED) + 1} declarations; peak {_peak_mb():,.0f} MB"
+    yield f"{calls:,} calls, {len(_TOOLS)} tools, {len(_DECLARED) + 1} declarations; peak {_peak()}"
     settings = Settings(mode=ApprovalMode.WRITE, policies=_POLICIES)
     sorting, kinds = _best(lambda: kinds_of(log, commands=False))
     deciding, _ = _best(lambda: decide(kinds, settings))
@@ -84,7 +83,7 @@ def figures(calls: int) -> Iterator[str]:
             )
             path.unlink()
             del read
-    yield f"peak of the process: {_peak_mb():,.0f} MB"
+    yield f"peak of the process: {_peak()}"
 
 
 def _best(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
@@ -107,10 +106,14 @@ def _beyond(work: Callable[[], Any]) -> float:
         tracemalloc.stop()
 
 
-def _peak_mb() -> float:
+def _peak() -> str:
     """The most memory that this process has held so far."""
+    if sys.platform == "win32":
+        return "unknown here"
+    import resource
+
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return kilobytes / (1024**2 if sys.platform == "darwin" else 1024)
+    return f"{kilobytes / (1024**2 if sys.platform == 'darwin' else 1024):,.0f} MB"
 
 
 def _files(log: pd.DataFrame) -> Iterator[tuple[str, Callable[[Path], None]]]:
