@@ -268,7 +268,7 @@ def _in_force(decisions: tuple[Decision, ...]) -> str:
     first, last = decisions[0], decisions[-1]
     if (first.policy, first.source, first.rule) == (last.policy, last.source, last.rule):
         return last.words
-    return f"{last.words}, after {first.words} on the original input"
+    return f"{last.words}; on the original input it was {first.words}"
 
 
 def _without_call(decision: Decision) -> tuple[Any, ...]:

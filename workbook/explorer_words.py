@@ -59,7 +59,7 @@ LABELS: Final[Mapping[str, str]] = {
 OPTIONS: Final[Mapping[type[StrEnum], Mapping[StrEnum, str]]] = {
     Tiers: {
         Tiers.NONE: "no declaration at all",
-        Tiers.BY_INPUT: "by the input: inspect read, reserve write, publish exec, blocked deny",
+        Tiers.BY_INPUT: "a rule that looks at the input",
     },
     Policies: {Policies.NONE: "none"},
     YesNo: {},
@@ -73,15 +73,15 @@ OPTIONS: Final[Mapping[type[StrEnum], Mapping[StrEnum, str]]] = {
     Handlers: {
         Handlers.NONE: "none",
         Handlers.WATCHES: "watches, hands back nothing",
-        Handlers.REVISES_DOWN: "hands back another input: inspect",
-        Handlers.REVISES_UP: "hands back another input: publish",
-        Handlers.REVISES_TO_BLOCKED: "hands back another input: blocked",
-        Handlers.CHANGES: "changes the input in place: inspect",
+        Handlers.REVISES_DOWN: "hands back inspect",
+        Handlers.REVISES_UP: "hands back publish",
+        Handlers.REVISES_TO_BLOCKED: "hands back blocked",
+        Handlers.CHANGES: "writes inspect into the input",
         Handlers.HANDS_BACK_EMPTY: "hands back an empty object",
         Handlers.BLOCKS: "blocks the call",
         Handlers.THROWS: "throws an error",
         Handlers.ASKS: "asks a question of its own",
-        Handlers.TOO_SLOW: "works for 40 s; its budget is 30 s",
+        Handlers.TOO_SLOW: "works for 40 s, of 30 allowed",
     },
     Uis: {Uis.YES: "yes, a person", Uis.NONE: "no, nobody", Uis.RPC: "yes, a client over RPC"},
     Answers: {
@@ -147,6 +147,8 @@ def remarks_on(state: PanelState) -> list[str]:
         )
     if state.auto_approve is AutoApprove.ON and state.mode is not Modes.YOLO:
         said.append(f"Auto-approve is on, so the call is judged in {ApprovalMode.YOLO}, whatever the mode says.")
+    if state.tier is Tiers.BY_INPUT:
+        said.append("The rule: inspect is read, reserve is write, publish is exec, and blocked is denied.")
     if state.tier is Tiers.NONE:
         said.append(f"A tool that declares nothing counts as {Tier.EXEC}.")
     if state.safety not in (None, Safety.NONE) and state.tier is Tiers.BY_INPUT:
