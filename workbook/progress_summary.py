@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbook.answers import Confidence
 from workbook.calibration import Calibration, calibrate
 from workbook.checkpoints import Verdict
-from workbook.fold import Answered, BeliefStanding, ChapterAnswers, Folded
+from workbook.fold import Answered, BeliefStanding, ChapterAnswers, ExerciseTries, Folded
 from workbook.items import Bank, Stray
 
 
@@ -133,18 +133,18 @@ def where(one: Answered) -> Where:
 
 
 def _chapter(chapter: ChapterAnswers, folded: Folded) -> ChapterSummary:
-    tried = {one.key.checkpoint: one for one in folded.exercises if one.key.chapter == chapter.id}
-    best = {name: max(one.tries, key=lambda a_try: a_try.held) for name, one in tried.items()}
     return ChapterSummary(
         id=chapter.id,
         title=chapter.title,
         recalled=tuple(_checkpoint(one) for one in chapter.recalled if one.attempts),
         checkpoints=tuple(map(_checkpoint, chapter.answered)),
-        exercises=tuple(
-            ExerciseSummary(id=name, tries=len(one.tries), held=best[name].held, of=best[name].of)
-            for name, one in tried.items()
-        ),
+        exercises=tuple(_exercise(one) for one in folded.exercises if one.key.chapter == chapter.id),
     )
+
+
+def _exercise(one: ExerciseTries) -> ExerciseSummary:
+    best = max(one.tries, key=lambda tried: tried.held)
+    return ExerciseSummary(id=one.key.checkpoint, tries=len(one.tries), held=best.held, of=best.of)
 
 
 def _checkpoint(one: Answered) -> CheckpointSummary:

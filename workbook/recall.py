@@ -47,7 +47,10 @@ def recalled(records: Sequence[Record], bank: Bank, asking: str) -> tuple[Item, 
             answered.setdefault(record.key, place)
     before = records[: min(answered.values(), default=len(records))]
     chosen = [*_of(before, bank, asking)]
-    chosen += [item for item in _of(scripted_records(bank, asking), bank, asking) if item not in chosen]
+    if len(chosen) < PER_CHAPTER:
+        open_ = _can_be_asked(fold(before, bank), bank, asking)
+        filling = (*_of(scripted_records(bank, asking), bank, asking), *open_)
+        chosen += [item for item in dict.fromkeys(filling) if item in open_ and item not in chosen]
     del chosen[PER_CHAPTER:]
     for key in answered:  # and one that was asked in a window left open, when the choice was still another
         item = bank.find(key)
@@ -88,21 +91,34 @@ def _of(records: Sequence[Record], bank: Bank, asking: str) -> tuple[Item, ...]:
 
 def _candidates(folded: Folded, bank: Bank, asking: str) -> Iterator[Item]:
     """Beliefs held, then what is not right yet, then what was right with the least confidence."""
-    earlier = {chapter.id for chapter in bank.before(asking)}
-    own = {one.item: one for chapter in folded.chapters if chapter.id in earlier for one in chapter.answered}
+    open_ = _can_be_asked(folded, bank, asking)
     came_back = {one.item for one in folded.answered if one.recalled}
     mended = {one.item for one in folded.answered if one.recalled and one.verdict is Verdict.RIGHT}
-    open_ = {item for item, one in own.items() if _can_be_asked(one)}
 
-    held = (_first(_against(belief, own, bank), open_) for belief in folded.beliefs if belief.held)
+    held = (_first(_against(belief, open_, bank), open_) for belief in folded.beliefs if belief.held)
     yield from _spread(held, came_back)
-    wrong = (one.item for one in own.values() if one.verdict is Verdict.NOT_YET and one.item not in mended)
-    yield from _spread((_first((_retest(item, own, bank), item), open_) for item in wrong), came_back)
-    right = [one for one in own.values() if one.verdict is Verdict.RIGHT and one.item in open_]
+    wrong = [item for item, one in open_.items() if one.verdict is Verdict.NOT_YET and item not in mended]
+    yield from _spread((_first((_retest(item, open_, bank), item), open_) for item in wrong), came_back)
+    yield from wrong
+    right = [one for one in open_.values() if one.verdict is Verdict.RIGHT]
     yield from (one.item for one in sorted(right, key=lambda one: (one.item in came_back, _sure(one))))
 
 
-def _first(items: Iterable[Item | None], open_: set[Item]) -> Item | None:
+def _can_be_asked(folded: Folded, bank: Bank, asking: str) -> dict[Item, Answered]:
+    """The earlier chapters' questions, in order, without texts and without those that wait for their reveal.
+
+    To ask one of the latter would give away what its own chapter still keeps back.
+    """
+    earlier = {chapter.id for chapter in bank.before(asking)}
+    every = (one for chapter in folded.chapters if chapter.id in earlier for one in chapter.answered)
+    return {
+        one.item: one
+        for one in every
+        if one.item.kind is not AnswerKind.TEXT and one.verdict is not Verdict.COMMITTED
+    }
+
+
+def _first(items: Iterable[Item | None], open_: dict[Item, Answered]) -> Item | None:
     return next((item for item in items if item in open_), None)
 
 
@@ -113,24 +129,19 @@ def _spread(items: Iterable[Item | None], came_back: set[Item]) -> list[Item]:
     return [*fresh[:1], *(item for item in fresh if item.key.chapter == fresh[-1].key.chapter), *found]
 
 
-def _against(belief: BeliefStanding, own: dict[Item, Answered], bank: Bank) -> Iterator[Item | None]:
+def _against(belief: BeliefStanding, open_: dict[Item, Answered], bank: Bank) -> Iterator[Item | None]:
     """What could shed a belief: a retest of where it was shown, that itself, then any other item about it."""
     for one in belief.shown:
-        retest = _retest(one.item, own, bank)
+        retest = _retest(one.item, open_, bank)
         yield retest if retest is not None and belief.id in retest.beliefs else None
         yield one.item
-    yield from (item for item in own if belief.id in item.beliefs)
+    yield from (item for item in open_ if belief.id in item.beliefs)
 
 
-def _retest(item: Item, own: dict[Item, Answered], bank: Bank) -> Item | None:
+def _retest(item: Item, open_: dict[Item, Answered], bank: Bank) -> Item | None:
     """The item of its chapter that comes back to it, unless that was answered rightly."""
     retest = bank.item(item.key.chapter, item.checkpoint.retest or "")
-    return None if retest not in own or own[retest].verdict is Verdict.RIGHT else retest
-
-
-def _can_be_asked(one: Answered) -> bool:
-    """Not a text, and not while its own chapter still waits with the reveal, which would be given away."""
-    return one.item.kind is not AnswerKind.TEXT and one.verdict is not Verdict.COMMITTED
+    return None if retest not in open_ or open_[retest].verdict is Verdict.RIGHT else retest
 
 
 def _sure(one: Answered) -> float:
