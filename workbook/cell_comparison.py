@@ -20,6 +20,7 @@ MOST_LINES: Final = 40  # of a difference; whoever needs more looks at `workbook
 Shown: TypeAlias = tuple[str, str]  # what it is, such as "stdout" or "text/html", and its text
 
 _STREAMS: Final = ("stdout", "stderr")
+_HTML: Final = "text/html"
 _PATTERN: Final = re.compile(r"^regex: (?P<regex>.*)\nreplace: (?P<replace>.*)$", re.MULTILINE)
 
 
@@ -31,7 +32,12 @@ def difference(saved: Iterable[Mapping[str, Any]], today: Iterable[Mapping[str, 
     if [kind for kind, _ in before] != [kind for kind, _ in after]:
         return f"saved: {_kinds(before)}\ntoday: {_kinds(after)}\n{_texts(after)}".rstrip()
     changed = [(kind, left, right) for (kind, left), (_, right) in zip(before, after, strict=True) if left != right]
-    return "\n".join(line for kind, left, right in changed for line in _lines(kind, left, right))
+    plain = any(kind != _HTML for kind, _, _ in changed)  # says the same as the HTML beside it, and can be read
+    return "\n".join(
+        line
+        for kind, left, right in changed
+        for line in ([f"{kind} differs, too"] if plain and kind == _HTML else _lines(kind, left, right))
+    )
 
 
 def _shown(outputs: Iterable[Mapping[str, Any]]) -> list[Shown]:
@@ -78,10 +84,10 @@ def _texts(shown: list[Shown]) -> str:
 
 
 def _lines(kind: str, saved: str, today: str) -> list[str]:
-    lines = unified_diff(
-        saved.splitlines(), today.splitlines(), f"{kind}, as saved", f"{kind}, today", lineterm="", n=1
+    before, after = (
+        (text.replace("><", ">\n<") if kind == _HTML else text).splitlines() for text in (saved, today)
     )
-    return _cut(list(lines))
+    return _cut(list(unified_diff(before, after, f"{kind}, as saved", f"{kind}, today", lineterm="", n=1)))
 
 
 def _cut(lines: list[str]) -> list[str]:

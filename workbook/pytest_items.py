@@ -14,12 +14,11 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from labsim.case import parse_file
-from workbook.baking import NotBaked, played
 from workbook.catalogue import NoChapter, built_in_beliefs, places_in
 from workbook.cell_comparison import difference
 from workbook.chapter_file import CHAPTER_FILE, Place, read_chapter
@@ -31,6 +30,11 @@ from workbook.exercise_file import parse_exercises
 from workbook.json_places import line_of
 from workbook.library import NotANotebook, read_notebook
 from workbook.nbguard import uncompared_cells
+
+if TYPE_CHECKING:
+    from workbook.baking import (
+        NotBaked,
+    )  # the notebook's format takes long to import, and a mistake is told at once
 
 FILES_ITEM: Final = "files"
 _ENTRY: Final = re.compile(r"(?P<list>[a-z]+)\[(?P<number>\d+)\]")
@@ -241,6 +245,8 @@ class NotebookFile(pytest.File):
     @cached_property
     def today(self) -> tuple[Any, NotBaked | None]:
         """The notebook as it is played now, and what ended it early."""
+        from workbook.baking import played
+
         return played(self.path)
 
     @cached_property
