@@ -281,7 +281,7 @@ def test_whatever_waits_for_an_answer_may_never_get_one(shipped: list[Film]):
 # ------------------------------------------------------------------------------------------------ one call, whole
 
 LATE = ["the tool fails", "a result handler makes an error of it"]
-ASKING = ["the dialog breaks", "any answer but Approve", "no answer, ever", *LATE]
+ASKING = ["the dialog breaks", "any answer but Approve", "an answer that never comes", *LATE]
 HANDLERS = ["a handler blocks", "a handler fails", "an abort during the handlers"]
 SCREEN = ["an abort before it is on screen", "nobody to ask"]
 AT_STEP_FOUR = [

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from workbook.review_tables import entries, mode_matrix, notes
     from workbook.settled import decisions
     from workbook.side_by_side import comparison
+    from workbook.stepper_view import stepper
     from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
     from workbook.trust import declared, fidelity, recorded, recordings
     from workbook.walk import steps
@@ -70,6 +71,7 @@ __all__ = [
     "recordings",
     "sequence",
     "setup",
+    "stepper",
     "steps",
     "what_if",
 ]
@@ -93,6 +95,7 @@ _NAMES = {
     "workbook.review_tables": ("entries", "mode_matrix", "notes"),
     "workbook.settled": ("decisions",),
     "workbook.side_by_side": ("comparison",),
+    "workbook.stepper_view": ("stepper",),
     "workbook.tables": ("expected", "frames", "ledger", "lifecycle", "outcomes", "predicted"),
     "workbook.walk": ("steps",),
     "workbook.what_ifs": ("prompts", "what_if"),

@@ -52,6 +52,12 @@ _FAILURES: Final = (["throw"], ["throwValue"], ["disconnect"])  # a choice of th
 _READS_ONLY: Final = ("discover", "inspect", "query")  # operations of the desk's tool that no check refuses (V-30)
 
 
+def decision(event: PolicyResolved) -> str:
+    """A judgement in a few words: the policy, who decided by which rule, and on which input."""
+    found = event.resolution
+    return f"{found.policy} by {found.source} ({found.rule}), on the {event.on} input"
+
+
 class _Gate:
     """Steps 1 to 15 of one `execute`."""
 
@@ -69,7 +75,7 @@ class _Gate:
             case MarkerConsumed():
                 left.rule_out(*_HANDLERS)  # the loop has asked them
             case PolicyResolved(resolution=found, on=on):
-                self.policy = f"{found.policy} by {found.source} ({found.rule}), on the {on} input"
+                self.policy = decision(event)
                 denied = found.policy is Policy.DENY
                 if on == "original":
                     left.settle(Stop.DENY_ORIGINAL) if denied else left.rule_out(Stop.DENY_ORIGINAL)

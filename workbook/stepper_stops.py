@@ -171,7 +171,7 @@ STOPS: Final[dict[Stop, Why]] = {
         ("W-40", "W-41"),
     ),
     Stop.UNANSWERED: Why(
-        "no answer, ever",
+        "an answer that never comes",
         "A dialog has no deadline and does not hear the signal: unanswered, it holds up its call for good.",
         ("W-47", "R-46"),
     ),
@@ -245,7 +245,9 @@ STOPS: Final[dict[Stop, Why]] = {
     Stop.INVALID_TEXT: Why("a text that is not valid", "A blank or too long text is not accepted.", ("S3", "V-24")),
     Stop.DECLINED: Why("a no", "The person declines or dismisses; no permission is given.", ("S8", "V-26")),
     Stop.NEVER_CLOSED: Why(
-        "no answer, ever", "No dialog of the desk has a timeout: it stays open until somebody acts.", ("V-48",)
+        "an answer that never comes",
+        "No dialog of the desk has a timeout: it stays open until somebody acts.",
+        ("V-48",),
     ),
     Stop.USED_UP: Why("the agent's one change", "A change by the agent uses it up.", ("S10", "S11", "V-34")),
     Stop.REVIEWED: Why(
@@ -280,7 +282,7 @@ STOPS: Final[dict[Stop, Why]] = {
     ),
     Stop.TIMED_OUT: Why("the gate's time limit", "The gate's own bound ends the wait with a denial.", ("X1", "X2")),
     Stop.NEVER_ANSWERED: Why(
-        "no answer, ever",
+        "an answer that never comes",
         "Nothing wakes an approver that never answers; calls of the same round wait as well.",
         ("X3", "X5", "O18"),
     ),
@@ -318,7 +320,9 @@ STOPS: Final[dict[Stop, Why]] = {
     Stop.NO_VALUE: Why(
         "a reply that answers nothing", "The reply has no value of the right shape.", ("R-26", "R-28", "R-32")
     ),
-    Stop.NO_REPLY: Why("no reply, ever", "Without a timeout, nothing ends an unanswered dialog.", ("R-46",)),
+    Stop.NO_REPLY: Why(
+        "a reply that never comes", "Without a timeout, nothing ends an unanswered dialog.", ("R-46",)
+    ),
 }
 
 

@@ -14,11 +14,18 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from labsim.events import CallStarted, Execute, QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
+from labsim.events import CallStarted, Execute, PolicyResolved, QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
 from labsim.show import call_of, describe_lines, kind_of
 from labsim.terms import APPROVAL_OPTIONS, DialogKind
 from workbook.played import PlacedEvent, Played, placed, report_of
-from workbook.stepper_call import CallFollower, at_the_review_desk, dispatching, ordinary, through_the_loop
+from workbook.stepper_call import (
+    CallFollower,
+    at_the_review_desk,
+    decision,
+    dispatching,
+    ordinary,
+    through_the_loop,
+)
 from workbook.stepper_orders import Place, places_of
 from workbook.stepper_stops import Danger
 
@@ -143,7 +150,7 @@ class _Fold:
             kind=kind_of(event),
             says=describe_lines(event),
             places=places,
-            state=self._state(owner),
+            state=self._state(_policy(event, owner)),
             under_way=under_way,
         )
 
@@ -205,12 +212,12 @@ class _Fold:
         else:
             self._rules.take(event)
 
-    def _state(self, owner: Follower | None) -> State:
+    def _state(self, policy: str) -> State:
         return State(
             prompts=self._prompts,
             effects=self._effects,
             attempts=self._attempts,
-            policy="" if owner is None else owner.policy,
+            policy=policy,
             open=tuple(self._open),
             grant=self._grant,
             note=self._note,
@@ -249,6 +256,13 @@ class _Rules:
 
     def _drop(self, *scopes: str) -> None:
         self._at = {address: text for address, text in self._at.items() if address[0] not in scopes}
+
+
+def _policy(event: Struct, owner: Follower | None) -> str:
+    """The policy in force: of the call that a row is about, or the row's own where there is only a decision."""
+    if owner is not None:
+        return owner.policy
+    return decision(event) if isinstance(event, PolicyResolved) else ""
 
 
 def _shown(follower: Follower) -> UnderWay:
