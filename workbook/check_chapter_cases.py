@@ -16,10 +16,10 @@ from labsim.play import run
 from labsim.show import one_line
 from workbook.check_chapter_parts import Checking, Fault, Layer, fault_of
 from workbook.checkpoint_file import Belief, CheckpointFile, parse_beliefs, parse_checkpoints
-from workbook.checkpoint_kinds import ChoiceCheckpoint, beliefs_of
+from workbook.checkpoint_kinds import ChoiceCheckpoint, PaperCheckpoint, beliefs_of
 from workbook.checkpoints import check
 from workbook.exercise_check import check_exercises
-from workbook.exercise_file import Exercise, parse_exercises
+from workbook.exercise_file import CallExercise, Exercise, GateExercise, parse_exercises
 from workbook.grading import Grade, grade
 
 GOOD: Final = "good-"
@@ -56,11 +56,6 @@ def _of_case(case: Case, place: str) -> Iterator[CaseError]:
     except LabsimError as error:
         yield CaseError(place, f"it cannot be played ({error})", "Mend what it is given.")
         return
-    if not report.finished:
-        asked = report.questions[0].title.splitlines()[0] if report.questions else "something"
-        remedy = "Add the answer to choices; null dismisses a dialog."
-        yield CaseError(f"{place}.given", f"the run still waits for an answer to {asked!r}", remedy)
-        return
     if not report.checks:
         remedy = 'Say what it shows, such as {"prompts": 1}: a case that claims nothing proves nothing.'
         yield CaseError(f"{place}.expected", "the case expects nothing", remedy)
@@ -93,7 +88,7 @@ def _of_checkpoints(
         yield _moved(error, file, name, text)
     for number, checkpoint in enumerate(file.checkpoints):
         place = f"checkpoints[{number}] ({checkpoint.id})"
-        if not checkpoint.hints:
+        if not checkpoint.hints and not isinstance(checkpoint, PaperCheckpoint):
             error = CaseError(
                 f"{place}.hints", "there is no hint", "Add one that says where to look, not what is there."
             )
@@ -145,57 +140,69 @@ def _unused(checking: Checking, file: CheckpointFile) -> Iterator[Fault]:
 def _of_exercises(checking: Checking, path: Path) -> Iterator[Fault]:
     name, text = checking.name(path), path.read_text(encoding="utf-8")
     exercises = parse_exercises(path.read_bytes(), name, checking.chapter.id)
-    for error in check_exercises(exercises.values()):
+    unmet = check_exercises(exercises.values())
+    for error in unmet:
         yield fault_of(_placed(error, tuple(exercises.values())), Layer.CASES, name, text)
+    if unmet:
+        return  # what they expect is wrong, so no submission can be held against it
     if checking.chapter.place.data is not None:
         return  # the submissions for the built-in exercises are in the tests
     for number, exercise in enumerate(exercises.values()):
         folder = path.parent / exercise.id
-        for error in _submitted(checking, exercise, folder, f"exercises[{number}] ({exercise.id})"):
-            file, _, place = error.place.partition("|")
-            yield (
-                fault_of(CaseError(place, error.found, error.remedy), Layer.CASES, name, text)
-                if not file
-                else Fault(layer=Layer.CASES, file=file, place=place, found=error.found, remedy=error.remedy)
-            )
+        for prefix, what in ((GOOD, "right"), (BAD, "wrong")):
+            files = sorted(folder.glob(f"{prefix}*.py"))
+            if not files:
+                remedy = f"Add {checking.name(folder)}/{prefix}NAME.py, which defines {ANSWER}."
+                missing = CaseError(
+                    f"exercises[{number}] ({exercise.id})", f"no submission is known to be {what}", remedy
+                )
+                yield fault_of(missing, Layer.CASES, name, text)
+            for file in files:
+                if found := _graded(exercise, file, good=prefix == GOOD):
+                    yield Fault(layer=Layer.CASES, file=checking.name(file), found=found[0], remedy=found[1])
 
 
 def _placed(error: CaseError, exercises: tuple[Exercise, ...]) -> CaseError:
-    """`exercise: situation.expected.field`, as a path inside the file."""
+    """`exercise: situation.expected.field`, as `exercise_check` has it, as a path inside the file."""
     exercise_id, _, rest = error.place.partition(": ")
     for number, exercise in enumerate(exercises):
         if exercise.id == exercise_id:
-            return CaseError(f"exercises[{number}] ({exercise_id}).{rest}", error.found, error.remedy)
+            place = f"exercises[{number}] ({exercise_id})"
+            for at, situation in enumerate(_situations(exercise)):
+                if rest.partition(".")[0] == situation:
+                    place, rest = f"{place}.situations[{at}] ({situation})", rest.removeprefix(situation)
+                    break
+            joined = f"{place}.{rest.removeprefix('.')}" if rest else place
+            return CaseError(joined, error.found, error.remedy)
     return error
 
 
-def _submitted(checking: Checking, exercise: Exercise, folder: Path, place: str) -> Iterator[CaseError]:
-    """Known-good submissions hold and known-bad ones do not; there is at least one of each."""
-    for prefix, what in ((GOOD, "right"), (BAD, "wrong")):
-        files = sorted(folder.glob(f"{prefix}*.py"))
-        if not files:
-            remedy = f"Add {folder.parent.name}/{exercise.id}/{prefix}NAME.py, which defines {ANSWER}."
-            yield CaseError(f"|{place}", f"no submission is known to be {what}", remedy)
-        for file in files:
-            yield from _graded(exercise, file, checking.name(file), good=prefix == GOOD)
+def _situations(exercise: Exercise) -> list[str]:
+    """The ids of an exercise's situations, in their order; none where they are made, or given otherwise."""
+    match exercise:
+        case GateExercise():
+            return [case.id for case in exercise.situations]
+        case CallExercise():
+            return [situation.case.id for situation in exercise.situations]
+    return []
 
 
-def _graded(exercise: Exercise, path: Path, name: str, *, good: bool) -> Iterator[CaseError]:
+def _graded(exercise: Exercise, path: Path, *, good: bool) -> tuple[str, str] | None:
+    """What is wrong with a submission, and what would do; None if it is graded as its name says."""
     try:
         handed_in = submission(path)
     except Exception as error:  # the author's own code, run as the chapter's check runs it
         found = one_line(f"running it raised {type(error).__name__}: {error}")
-        yield CaseError(f"{name}|", found, f"A submission defines {ANSWER}, and nothing else happens in it.")
-        return
+        return found, f"A submission defines {ANSWER}, and nothing else happens in it."
     graded = grade(exercise, handed_in)
     if good and graded.grade is not Grade.RIGHT:
         said = one_line(" ".join(str(graded).split("\n\n")[1].split()))
-        yield CaseError(
-            f"{name}|", f"it is known to be good, and is graded {str(graded.grade)!r} ({said})", "Mend one."
-        )
+        found = f"it is known to be good, and is graded {str(graded.grade)!r} ({said})"
+        return found, "Mend the submission, or the situations."
     if not good and graded.grade is Grade.RIGHT:
-        remedy = "Add a situation in which it shows, or call the file good."
-        yield CaseError(f"{name}|", "it is known to be bad, and every situation takes it for right", remedy)
+        found = "it is known to be bad, and every situation takes it for right"
+        return found, "Add a situation in which it shows, or call the file good."
+    return None
 
 
 def submission(path: Path) -> Any:

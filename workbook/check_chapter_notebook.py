@@ -65,7 +65,8 @@ def check_notebook(checking: Checking, chapter: Chapter) -> Iterator[Fault]:
     try:
         notebook = read_notebook(path)
     except NotANotebook as error:
-        yield Fault(layer=Layer.NOTEBOOK, file=name, found=str(error), remedy="")
+        remedy = "A notebook is a file that JupyterLab saved as .ipynb."
+        yield Fault(layer=Layer.NOTEBOOK, file=name, found=error.found, remedy=remedy)
         return
     cells = [
         _Cell(
@@ -124,7 +125,7 @@ def _as_a_whole(notebook: Any, cells: list[_Cell]) -> _Found:
         yield (
             place,
             "the notebook does not begin with a title",
-            'Begin with a cell of text: "# …", what one does in it.',
+            'Begin with a cell of text: "# " and what one does in the chapter.',
         )
     counts = [cell.raw.execution_count for cell in cells if cell.kind == "code" and cell.source.strip()]
     if None not in counts and counts != list(range(1, len(counts) + 1)):
@@ -175,44 +176,56 @@ def _sections(source: str) -> list[str]:
 
 def _asked(cells: list[_Cell], chapter: Chapter) -> _Found:
     """Each checkpoint is asked, and then revealed; each exercise is set, and then graded; no other is named."""
-    seen: dict[str, list[tuple[str, _Cell]]] = {}
-    for cell in cells:
-        for method, argument in _calls(cell) if cell.kind == "code" else ():
-            seen.setdefault(argument, []).append((method, cell))
-            if method in _ASKS and argument not in chapter.checkpoints:
-                yield cell.place, f"the chapter has no checkpoint {argument!r}", _one_of(chapter.checkpoints)
-            if method in ("exercise", "grade") and argument not in chapter.exercises:
-                yield cell.place, f"the chapter has no exercise {argument!r}", _one_of(chapter.exercises)
-    if not any(chapter.id in [argument for method, argument in _calls(cell) if method == "open"] for cell in cells):
-        yield "cells", f"no cell opens the chapter {chapter.id!r}", f'Add one: desk = wb.open("{chapter.id}").'
-    for names, first, second in (
-        (chapter.checkpoints, "predict", "reveal"),
-        (chapter.exercises, "exercise", "grade"),
-    ):
-        for name in names:
-            methods = [method for method, _ in seen.get(name, [])]
-            if first not in methods:
-                yield "cells", f"{name!r} is never asked", f'Add a cell: desk.{first}("{name}").'
-            elif second not in methods:
-                yield "cells", f"{name!r} is asked and never answered", f'Add a cell: desk.{second}("{name}").'
-            elif methods.index(second) < methods.index(first):
-                at = next(cell for method, cell in seen[name] if method == second)
-                yield at.place, f"{name!r} is answered before it is asked", f"Move it behind desk.{first}."
+    calls = [(cell, *call) for cell in cells for call in _calls(cell)]
+    own = {target for _, target, _, method, argument in calls if (method, argument) == ("open", chapter.id)}
+    if not own:
+        if chapter.cases:
+            yield "cells", f"no cell opens the chapter {chapter.id!r}", f'Add one: desk = wb.open("{chapter.id}").'
+        return
+    used = [(cell, method, argument) for cell, _, of, method, argument in calls if of in own]
+    for cell, method, argument in used:
+        if method in _ASKS and argument not in chapter.checkpoints:
+            yield cell.place, f"the chapter has no checkpoint {argument!r}", _one_of(chapter.checkpoints)
+        if method in ("exercise", "grade") and argument not in chapter.exercises:
+            yield cell.place, f"the chapter has no exercise {argument!r}", _one_of(chapter.exercises)
+    for name in chapter.checkpoints:
+        yield from _in_turn(used, name, "predict", "reveal", f'"{name}"')
+    for name in chapter.exercises:
+        yield from _in_turn(used, name, "exercise", "grade", f'"{name}", answer')
 
 
-def _calls(cell: _Cell) -> Iterator[tuple[str, str]]:
-    """Methods that are called with a text first, such as `desk.predict("…")`."""
+def _in_turn(used: list[tuple[_Cell, str, str]], name: str, ask: str, answer: str, arguments: str) -> _Found:
+    """Whether what has that name is asked first and answered later, by methods of these names."""
+    methods = [method for _, method, argument in used if argument == name]
+    if ask not in methods:
+        yield "cells", f"{name!r} is never asked", f'Add a cell: desk.{ask}("{name}").'
+    elif answer not in methods:
+        yield "cells", f"{name!r} is asked and never answered", f"Add a cell: desk.{answer}({arguments})."
+    elif methods.index(answer) < methods.index(ask):
+        at = next(cell for cell, method, argument in used if (method, argument) == (answer, name))
+        yield at.place, f"{name!r} is answered before it is asked", f"Move the cell behind desk.{ask}."
+
+
+def _calls(cell: _Cell) -> Iterator[tuple[str, str, str, str]]:
+    """Methods that are called with a text first, such as `desk.predict("…")`.
+
+    Each as: the name that its value is given, the name it is called on, the method, the text; "" for no name.
+    """
     if cell.kind != "code":
         return
     try:
         tree = ast.parse(cell.source)
     except SyntaxError:
         return  # a magic; or found out when it is run
+    given: dict[ast.expr, str] = {}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            given[node.value] = node.targets[0].id
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            first = node.args[0]
+            first, called_on = node.args[0], node.func.value
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                yield node.func.attr, first.value
+                of = called_on.id if isinstance(called_on, ast.Name) else ""
+                yield given.get(node, ""), of, node.func.attr, first.value
 
 
 def _one_of(names: Iterable[str]) -> str:

@@ -52,7 +52,8 @@ class Fault(Struct, frozen=True, kw_only=True):
         return ": ".join(part for part in (self.file, line, self.place) if part)
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.found}.{' ' * bool(self.remedy)}{self.remedy}"
+        end = "" if self.found.endswith("?") else "."
+        return f"{self.where}: {self.found}{end} {self.remedy}".rstrip()
 
 
 class Checking(Struct, frozen=True, kw_only=True):

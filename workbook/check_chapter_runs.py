@@ -26,33 +26,32 @@ _RIGHT: Final = re.compile(r"^Exercise (?P<id>.+): right$", re.MULTILINE)
 
 def check_runs(checking: Checking, chapter: Chapter) -> Iterator[Fault]:
     """Every fault that running shows. Everything that can be seen without has been looked at."""
-    worked = list(_worked(checking))
-    yield from worked
-    if not any(fault.place.startswith("cell") for fault in worked):  # what fails with answers fails without as well
-        yield from _clean(checking, chapter)
+    try:
+        yield from _worked(checking)
+    except NotBaked as error:
+        yield _failed(checking, error, "the worked edition")
+        return  # what fails with answers fails without as well
+    yield from _clean(checking, chapter)
 
 
 def _worked(checking: Checking) -> Iterator[Fault]:
-    """The saved outputs are one run and this is another: where they agree, two runs gave the same bytes."""
+    """The saved outputs are one run and this is another: where they agree, two runs gave the same bytes.
+
+    Raises: NotBaked.
+    """
     path = checking.chapter.notebook
     saved = path.read_text(encoding="utf-8")
-    try:
-        once = baked(path, {"PYTHONHASHSEED": "1"})
-        if once == saved:
-            return
-        again = baked(path, {"PYTHONHASHSEED": "2"})
-    except NotBaked as error:
-        yield _failed(checking, error, "the worked edition")
+    once = baked(path, {"PYTHONHASHSEED": "1"})
+    if once == saved:
         return
+    again = baked(path, {"PYTHONHASHSEED": "2"})
     if once == again:
         found = "the saved outputs are not what the scripted learner sees today"
         changed = ", ".join(_differing(saved, once)) or "ids and metadata"
         yield _fault(checking, "", f"{found} ({changed})", "Look at `workbook diff`, then run `workbook bake`.")
     for place in _differing(once, again):
-        found = "two runs give two different outputs"
-        yield _fault(
-            checking, place, found, "Leave out what changes: times, chance, the order of a set, addresses."
-        )
+        remedy = "Leave out what changes: times, chance, the order of a set, addresses."
+        yield _fault(checking, place, "two runs give two different outputs", remedy)
 
 
 def _clean(checking: Checking, chapter: Chapter) -> Iterator[Fault]:

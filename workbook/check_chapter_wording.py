@@ -19,7 +19,7 @@ _WHAT: Final = r"option|choice|alternative|button"
 POSITIONS: Final = re.compile(
     rf"\b(?:{_NTH})\s+(?:{_WHAT})s?\b"
     rf"|\b(?:{_WHAT})s?\s+(?:above|below)\b"
-    rf"|\b(?:{_WHAT}|answer)\s+(?:[1-9]|(?-i:[A-F]))(?![\w-])"
+    rf"|\b(?:{_WHAT}|answer) +(?:[1-9]|(?-i:[A-F]))(?![\w-])"
     r"|\b(?:all|none|both|neither|either) of the (?:above|below)\b",
     re.IGNORECASE,
 )
