@@ -297,6 +297,18 @@ def test_a_kept_part_cannot_be_mixed_with_controls_of_its_own():
     assert panel.report().observed["effects"] == 1
 
 
+def test_a_reason_of_the_cases_own_is_what_the_switch_stands_for():
+    """So that the other parts of a declaration can still be turned one by one."""
+    said = {"tier": "write", "override": True, "reason": "A bed is cleared for good."}
+    panel = wb.explorer({"id": "mine", "scenario": "wrapper", "given": {"approval": said, "mode": "write"}})
+
+    assert fields(panel)["reason"]["options"][1]["text"] == "yes: A bed is cleared for good."
+    assert json.loads(panel.set(override=False).json)["given"]["approval"] == {
+        "tier": "write",
+        "reason": "A bed is cleared for good.",
+    }
+
+
 def test_a_longer_spelling_of_a_handler_is_the_same_handler():
     """`revise` at the top of a case is a first handler."""
     panel = Explorer().paste(
@@ -377,7 +389,7 @@ def test_a_case_is_opened_from_whatever_has_one(tmp_path: Path):
     assert wb.explorer(case("by-pipe")).state.ui == "rpc"
     assert wb.explorer(raw).json == wb.explorer(json.dumps(raw)).json
     assert wb.explorer(parse_case(raw, "mine")).state.tier == "read"
-    panel = wb.explorer().set(mode="yolo")
+    panel = wb.explorer(mode="yolo")
     assert wb.explorer(panel).state.mode == "yolo"
     assert wb.lifecycle(panel).event.tolist()[-1] == "returned"
 
@@ -386,7 +398,7 @@ def test_a_withheld_case_stays_withheld(tmp_path: Path):
     """Design decision 3: a panel must not show what a checkpoint still asks; once it is answered, it opens."""
     chapter = desk(tmp_path)
 
-    held = wb.explorer(chapter.play("twice"))
+    held = wb.explorer(chapter.play("twice"), mode="yolo")
     assert isinstance(held, Withheld)
     assert held.checkpoints == ("again",)
 

@@ -11,12 +11,12 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Struct
-from msgspec.structs import replace
+from msgspec.structs import FieldInfo, replace
 
 from labsim.case import Case, WrapperCase, WrapperGiven, parse_case
 from labsim.errors import CaseError
@@ -25,10 +25,11 @@ from workbook.explorer_problems import Problem, problems
 from workbook.explorer_state import (
     ANSWERS,
     MOST_ANSWERS,
+    NAMES,
     PARTS,
     SPACE,
     START,
-    TOOL,
+    Names,
     PanelState,
     Part,
     given,
@@ -38,6 +39,7 @@ from workbook.explorer_state import (
 PANEL: Final = "the panel"  # stands for a file in messages
 PASTED: Final = "the pasted case"
 MOST_CHARACTERS: Final = 20_000  # of a pasted case; a real one has a few hundred
+_NAMED: Final = 64  # (part, names) whose words are remembered
 _ABOUT_A_RUN: Final = ("title", "expected", "why", "rules", "recorded", "source_refs")
 
 
@@ -51,14 +53,10 @@ class Opened(Struct, frozen=True, kw_only=True):
     id: str = "what-if"
     kept: Mapping[str, Mapping[str, Any]] = {}
     further: Mapping[str, Any] = {}
+    names: Names = NAMES
     excused: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     start: PanelState = START
-
-    @property
-    def tool(self) -> str:
-        """The name that the user's settings go by."""
-        return str(self.further.get("tool", TOOL))
 
 
 FRESH: Final = Opened()
@@ -70,7 +68,7 @@ def written(state: PanelState, opened: Opened = FRESH) -> dict[str, Any]:
     for part in PARTS:
         if getattr(state, part.name) is None:
             as_is |= opened.kept.get(part.name, {})
-    says = {**given(state, opened.tool), **as_is, **opened.further}
+    says = {**given(state, opened.names), **as_is, **opened.further}
     keys = WrapperGiven.__struct_encode_fields__
     changed = state != opened.start
     made: dict[str, Any] = {
@@ -79,7 +77,7 @@ def written(state: PanelState, opened: Opened = FRESH) -> dict[str, Any]:
         "given": {key: says[key] for key in sorted(says, key=keys.index)},
     }
     still = [path for path in opened.excused if path.split(".")[1].partition("[")[0] in {**as_is, **opened.further}]
-    if odd := list(dict.fromkeys((*still, *unusual(state, opened.tool)))):
+    if odd := list(dict.fromkeys((*still, *unusual(state, opened.names)))):
         made["unusual"] = odd
     return made
 
@@ -158,12 +156,12 @@ def open_case(case: Case, place: str = "") -> tuple[PanelState, Opened]:
     first = says.pop("revise", UNSET)
     if first is not UNSET:  # the same handler under its longer name
         says["handlers"] = [{"revise": first}, *says.get("handlers", [])]
-    tool = str(says.get("tool", TOOL))
+    names = _names(says)
     words: dict[str, Any] = {}
     kept: dict[str, Mapping[str, Any]] = {}
     for part in PARTS:
         piece = {key: says.pop(key) for key in part.keys if key in says}
-        found = _words(part, piece, tool)
+        found = _words(part, piece, names)
         if found is None:
             kept[part.name] = piece
             words[part.name] = None
@@ -171,9 +169,24 @@ def open_case(case: Case, place: str = "") -> tuple[PanelState, Opened]:
         else:
             words |= found
     state = PanelState(**words)
-    left_out = tuple(name for name in _ABOUT_A_RUN if getattr(case, name) != _default(case, name))
-    excused = tuple(path for path in case.unusual if path not in unusual(state, tool))
-    return state, Opened(id=case.id, kept=kept, further=says, excused=excused, left_out=left_out, start=state)
+    fields = {field.name: field for field in msgspec.structs.fields(case)}
+    left_out = tuple(
+        fields[name].encode_name for name in _ABOUT_A_RUN if getattr(case, name) != _default(fields[name])
+    )
+    excused = tuple(path for path in case.unusual if path not in unusual(state, names))
+    return state, Opened(
+        id=case.id, kept=kept, further=says, names=names, excused=excused, left_out=left_out, start=state
+    )
+
+
+def _names(says: Mapping[str, Any]) -> Names:
+    """What the case calls things. A reason of its own is the one that the switch for it then stands for."""
+    approval = says.get("approval")
+    reason = approval.get("reason") if isinstance(approval, dict) else None
+    return Names(
+        tool=str(says.get("tool", NAMES.tool)),
+        reason=reason if isinstance(reason, str) and reason else NAMES.reason,
+    )
 
 
 def _plain(part: Struct) -> dict[str, Any]:
@@ -181,7 +194,7 @@ def _plain(part: Struct) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for field in msgspec.structs.fields(part):
         value = getattr(part, field.name)
-        default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        default = _default(field)
         if value is UNSET or (type(value) is type(default) and value == default):
             continue
         made[field.encode_name] = _plain_value(value)
@@ -196,23 +209,22 @@ def _plain_value(value: Any) -> Any:
     return value
 
 
-def _default(case: Case, name: str) -> Any:
-    field = next(one for one in msgspec.structs.fields(case) if one.name == name)
+def _default(field: FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _words(part: Part, piece: Mapping[str, Any], tool: str) -> dict[str, Any] | None:
+def _words(part: Part, piece: Mapping[str, Any], names: Names) -> dict[str, Any] | None:
     """The words of a part's controls that write just this piece; None if no words do."""
     if part.name == "answers":
         known = {_spelled(value): answer for answer, value in ANSWERS.items()}
         answers = tuple(known.get(_spelled(choice)) for choice in piece.get("choices", ()))
         return {"answers": answers} if None not in answers and len(answers) <= MOST_ANSWERS else None
-    found = _inverse(part.name, tool).get(_spelled(piece))
+    found = _inverse(part.name, names).get(_spelled(piece))
     return None if found is None else dict(found)
 
 
-@cache
-def _inverse(name: str, tool: str) -> Mapping[str, dict[str, Any]]:
+@lru_cache(maxsize=_NAMED)
+def _inverse(name: str, names: Names) -> Mapping[str, dict[str, Any]]:
     """Every piece that a part can write, with its words: found by writing them all, so there is one rule only."""
     part = next(one for one in PARTS if one.name == name)
     made: dict[str, dict[str, Any]] = {}
@@ -220,7 +232,7 @@ def _inverse(name: str, tool: str) -> Mapping[str, dict[str, Any]]:
         words = dict(zip(part.fields, values, strict=True))
         state = replace(START, answers=(), **words)
         if not problems(state):
-            made.setdefault(_spelled(part.write(state, tool)), words)
+            made.setdefault(_spelled(part.write(state, names)), words)
     return made
 
 

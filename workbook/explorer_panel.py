@@ -199,6 +199,9 @@ class Explorer:
             "status": visible(self.status),
         }
 
+    def __repr__(self) -> str:
+        return f"<Explorer {self._opened.id}: {self._view.headline}>"
+
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         with self._lock:
             static = self.page()._repr_mimebundle_()
@@ -262,19 +265,24 @@ def _sentences(problems: tuple[Problem, ...]) -> str:
 
 
 @unless_withheld
-def explorer(case: Case | Mapping[str, Any] | str | Played | None = None) -> Explorer:
+def explorer(case: Case | Mapping[str, Any] | str | Played | None = None, **words: Any) -> Explorer:
     """A panel to try one tool call at: every control, and below it the decision, the dialogs and what came of them.
 
     `case`: where to start. A played case (`desk.play("…")`), a case, or its JSON, as a mapping or as text; the
-    panel starts with a call of its own if it is left out. What is withheld stays so.
-    Raises: labsim.errors.CaseError, for a case that is not right or that has no controls here; NotPlayed.
+    panel starts with a call of its own if it is left out. `words` are set as by `Explorer.set`. What is withheld
+    stays so.
+    Raises: labsim.errors.CaseError, for a case that is not right or that has no controls here; NotPlayed; what
+    `Explorer.set` raises.
     """
-    learner = who()
+    made = Explorer(*_opened(case), learner=who())
+    return made.set(**words) if words else made
+
+
+def _opened(case: Case | Mapping[str, Any] | str | Played | None) -> tuple[PanelState, Opened]:
     if case is None:
-        return Explorer(learner=learner)
+        return START, FRESH
     if isinstance(case, str):
-        return Explorer(*read(case), learner=learner)
+        return read(case)
     if isinstance(case, Mapping):
-        return Explorer(*read_raw(dict(case), "the case"), learner=learner)
-    found = case if isinstance(case, Case) else report_of(case).case
-    return Explorer(*open_case(found), learner=learner)
+        return read_raw(dict(case), "the case")
+    return open_case(case if isinstance(case, Case) else report_of(case).case)

@@ -47,7 +47,7 @@ def _fields(
         number = opened.kept[name]["repeat"] if value is None else value
         yield {"name": name, "label": LABELS[name], "kind": "number", "value": str(number), "options": []}
     else:
-        options = [{"word": str(word), "text": read_aloud(name, word)} for word in SPACE[name]]
+        options = [{"word": str(word), "text": read_aloud(name, word, opened.names.reason)} for word in SPACE[name]]
         if name in opened.kept:
             options.insert(0, {"word": AS_OPENED, "text": as_opened(name, opened)})
         yield _choice(name, LABELS[name], AS_OPENED if value is None else str(value), options)
@@ -143,4 +143,4 @@ def _reads(name: str, state: PanelState, opened: Opened) -> str:
         return as_opened(name, opened)
     if name == "answers":
         return "\n".join(f"{place}. {read_aloud(name, one)}" for place, one in enumerate(value, 1)) or "none"
-    return read_aloud(name, value)
+    return read_aloud(name, value, opened.names.reason)

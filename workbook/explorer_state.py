@@ -218,16 +218,26 @@ _AUTO_APPROVE: Final[Mapping[AutoApprove, Mapping[str, Any]]] = {
 }
 
 
+class Names(Struct, frozen=True, kw_only=True):
+    """What an opened case calls things: its tool, which the user's settings go by, and the reason it declares."""
+
+    tool: str = TOOL
+    reason: str = REASON
+
+
+NAMES: Final = Names()
+
+
 class Part(Struct, frozen=True, kw_only=True):
     """Controls that write a piece of a case together.
 
     `fields` are theirs, and the first of them is None where an opened case's own piece is kept. `keys` are the
-    case's. `write` gives the keys for a state, and the name of the tool, which the user's settings go by.
+    case's, and `write` gives them for a state.
     """
 
     fields: tuple[str, ...]
     keys: tuple[str, ...]
-    write: Callable[[PanelState, str], Mapping[str, Any]]
+    write: Callable[[PanelState, Names], Mapping[str, Any]]
 
     @property
     def name(self) -> str:
@@ -235,7 +245,7 @@ class Part(Struct, frozen=True, kw_only=True):
         return self.fields[0]
 
 
-def _declaration(state: PanelState, tool: str) -> Mapping[str, Any]:
+def _declaration(state: PanelState, names: Names) -> Mapping[str, Any]:
     if state.tier is Tiers.NONE or state.tier is None:
         return {}
     if state.tier is Tiers.BY_INPUT:
@@ -246,15 +256,15 @@ def _declaration(state: PanelState, tool: str) -> Mapping[str, Any]:
     if state.override is YesNo.YES:
         said["override"] = True
     if state.reason is YesNo.YES:
-        said["reason"] = REASON
+        said["reason"] = names.reason
     return {"approval": {"tier": state.tier.value, **said} if said else state.tier.value}
 
 
-def _input(state: PanelState, tool: str) -> Mapping[str, Any]:
+def _input(state: PanelState, names: Names) -> Mapping[str, Any]:
     return {} if state.action is None else {"args": {"action": state.action.value}}
 
 
-def _mode(state: PanelState, tool: str) -> Mapping[str, Any]:
+def _mode(state: PanelState, names: Names) -> Mapping[str, Any]:
     match state.mode:
         case None | Modes.LEFT_OUT:
             return {}
@@ -263,16 +273,16 @@ def _mode(state: PanelState, tool: str) -> Mapping[str, Any]:
     return {"mode": state.mode.value}
 
 
-def _user(state: PanelState, tool: str) -> Mapping[str, Any]:
+def _user(state: PanelState, names: Names) -> Mapping[str, Any]:
     match state.user:
         case None | UserPolicies.NONE:
             return {}
         case UserPolicies.MISSPELT:
-            return {"userPolicies": {tool: MISSPELT_POLICY}}
-    return {"userPolicies": {tool: state.user.value}}
+            return {"userPolicies": {names.tool: MISSPELT_POLICY}}
+    return {"userPolicies": {names.tool: state.user.value}}
 
 
-def _handlers(state: PanelState, tool: str) -> Mapping[str, Any]:
+def _handlers(state: PanelState, names: Names) -> Mapping[str, Any]:
     made = []
     if state.handler is not None and state.handler is not Handlers.NONE:
         made.append(dict(HANDLERS[state.handler]))
@@ -281,11 +291,11 @@ def _handlers(state: PanelState, tool: str) -> Mapping[str, Any]:
     return {"handlers": made} if made else {}
 
 
-def _answers(state: PanelState, tool: str) -> Mapping[str, Any]:
+def _answers(state: PanelState, names: Names) -> Mapping[str, Any]:
     return {"choices": [ANSWERS[answer] for answer in state.answers]} if state.answers else {}
 
 
-def _repeat(state: PanelState, tool: str) -> Mapping[str, Any]:
+def _repeat(state: PanelState, names: Names) -> Mapping[str, Any]:
     return {} if state.repeat is None or state.repeat == 1 else {"repeat": state.repeat}
 
 
@@ -298,32 +308,32 @@ PARTS: Final = (
     Part(
         fields=("auto_approve",),
         keys=("autoApprove",),
-        write=lambda state, tool: {} if state.auto_approve is None else _AUTO_APPROVE[state.auto_approve],
+        write=lambda state, names: {} if state.auto_approve is None else _AUTO_APPROVE[state.auto_approve],
     ),
     Part(fields=("handler", "second_handler"), keys=("handlers",), write=_handlers),
-    Part(fields=("ui",), keys=("ui",), write=lambda state, tool: _UIS[state.ui]),
+    Part(fields=("ui",), keys=("ui",), write=lambda state, names: _UIS[state.ui]),
     Part(fields=("answers",), keys=("choices",), write=_answers),
     Part(
         fields=("safety",),
         keys=("safetyCheck", "safetyChecks"),
-        write=lambda state, tool: {} if state.safety is None else _SAFETY[state.safety],
+        write=lambda state, names: {} if state.safety is None else _SAFETY[state.safety],
     ),
     Part(fields=("repeat",), keys=("repeat",), write=_repeat),
 )
 
 
-def given(state: PanelState, tool: str = TOOL) -> dict[str, Any]:
+def given(state: PanelState, names: Names = NAMES) -> dict[str, Any]:
     """The `given` of the case that a state stands for, as JSON has it; a part that is None writes nothing."""
-    return {key: value for part in PARTS for key, value in part.write(state, tool).items()}
+    return {key: value for part in PARTS for key, value in part.write(state, names).items()}
 
 
-def unusual(state: PanelState, tool: str = TOOL) -> tuple[str, ...]:
+def unusual(state: PanelState, names: Names = NAMES) -> tuple[str, ...]:
     """The places of values that a teaching case has to say are meant."""
     odd = []
     if state.mode is Modes.MISSPELT:
         odd.append("given.mode")
     if state.user is UserPolicies.MISSPELT:
-        odd.append(f"given.userPolicies.{tool}")
+        odd.append(f"given.userPolicies.{names.tool}")
     if state.auto_approve is AutoApprove.TEXT:
         odd.append("given.autoApprove")
     return tuple(odd)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from labsim.show import visible
 from labsim.terms import ApprovalMode, Rule, Tier
 from workbook.explorer_state import (
     MISSPELT_MODE,
@@ -98,15 +99,14 @@ OPTIONS: Final[Mapping[type[StrEnum], Mapping[StrEnum, str]]] = {
     },
     Safety: {Safety.NONE: "none", Safety.ONE: "one check", Safety.TWO: "two checks"},
 }
-YES_REASON: Final = f"yes: {REASON}"
 
 
-def read_aloud(field: str, word: StrEnum | int) -> str:
-    """A word of a control as its option reads."""
+def read_aloud(field: str, word: StrEnum | int, reason: str = REASON) -> str:
+    """A word of a control as its option reads; `reason` is what a tool that declares one says."""
     if not isinstance(word, StrEnum):
         return str(word)
     if field == "reason" and word is YesNo.YES:
-        return YES_REASON
+        return f"yes: {visible(reason)}"
     return OPTIONS[type(word)].get(word, str(word))
 
 
