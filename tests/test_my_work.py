@@ -435,7 +435,7 @@ def not_ours(progress: Progress) -> dict[str, bytes]:
         "an export with a line added": text_ + b"More.\n",
         "another learner's text": theirs.markdown.read_bytes(),
         "another learner's data": theirs.json.read_bytes(),
-        "data by hand": data.replace(b'"version": 1', b'"version":  1'),
+        "data by hand": data.replace(b'"version":1', b'"version": 1'),
         "no text": b"\xff\xfe",
     }
 

@@ -165,8 +165,17 @@ def work_of(
 
 
 def encode_work(work: Work) -> bytes:
-    """The bytes of its file: the same work gives the same bytes."""
-    return msgspec.json.format(msgspec.json.encode(work), indent=1) + b"\n"
+    """The bytes of its file: the same work gives the same bytes. One line for each checkpoint, belief or record."""
+    fields = msgspec.to_builtins(work)
+    return (
+        b"{" + b",\n".join(b'"%b":%b' % (name.encode(), _lines(value)) for name, value in fields.items()) + b"}\n"
+    )
+
+
+def _lines(value: object) -> bytes:
+    if not (isinstance(value, list | tuple) and value):
+        return msgspec.json.encode(value)
+    return b"[\n" + b",\n".join(map(msgspec.json.encode, value)) + b"\n]"
 
 
 def parse_work(data: bytes, name: str) -> Work:
