@@ -195,11 +195,14 @@ def test_a_cell_is_named_by_its_row_and_column(compared: Comparison) -> None:
 def test_the_comparison_waits_for_the_predictions(desk: Chapter) -> None:
     """Run All gives no answer away: while a checkpoint about one of its runs is open, it says which."""
     held = comparison()
+    order = ["rewritten", "shown", "worth-it", "rules", "request", "approver", "executor"]
 
     assert "another-bed" in repr(held)
     assert "asked" not in repr(held).replace("asked about", "")
     assert isinstance(held.ledger("a read", "Allow"), Withheld)
     for name, answer in {
+        "pieces-in-order": order,
+        "early-and-late": {"effects": 1, "asked": 1, "outcome": "error-result"},
         "looking": "unasked",
         "deny-on-a-read": "denied",
         "after-a-no": "over",
