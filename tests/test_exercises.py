@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 
 from labsim.errors import CaseError
 from labsim.gate import ApprovalAnswer, ApprovalDecision, ApprovalRequest, SideEffectLevel, judged, pause
@@ -15,7 +19,7 @@ from labsim.library import fixtures_dir
 from labsim.show import kind_of
 from workbook.bounded import MOST_STEPS, MOST_WAITS
 from workbook.exercise_check import check_exercises
-from workbook.exercise_file import Exercise, parse_exercises
+from workbook.exercise_file import Exercise, parse_exercises, schema_text
 from workbook.grading import Grade, grade
 
 ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY
@@ -48,6 +52,27 @@ def test_the_policy_is_tried_at_every_level_that_is_put_up() -> None:
     assert [case.id for case in POLICY.situations if not case.given.classifies] == ["policy-level-lost"]
 
 
+def made(form: str, **parts: Any) -> bytes:
+    """A file with one exercise of that form."""
+    exercise = {"id": "a", "form": form, "task": "t", **parts}
+    return json.dumps({"schemaVersion": 1, "chapter": "gate-desk", "exercises": [exercise]}).encode()
+
+
+CALL: dict[str, Any] = {"id": "s", "title": "t", "scenario": "wrapper", "given": {}, "why": "w"}
+SWEEP: dict[str, Any] = {
+    "id": "sweep",
+    "title": "t",
+    "why": "w",
+    "vary": [[{"mode": "write"}]],
+    "holds": [{"kind": "consent", "says": "s"}],
+}
+TRACE: dict[str, Any] = {
+    "piece": "guard-of-the-request",
+    "scenario": "wrapper",
+    "opens": ["args"],
+    "broken": {"kind": "never", "says": "s"},
+    "why": "w",
+}
 BROKEN_FILES: dict[str, tuple[bytes, str]] = {
     "no json": (b"{", "x.json: line 1"),
     "another chapter": (
@@ -79,6 +104,90 @@ BROKEN_FILES: dict[str, tuple[bytes, str]] = {
         b'"situations": []}]}',
         "x.json: exercises[0] (a).task: the text is blank.",
     ),
+    "unknown form": (
+        b'{"schemaVersion": 1, "chapter": "gate-desk", "exercises": [{"id": "a", "form": "poem", "task": "t"}]}',
+        "x.json: exercises[0].form: invalid value 'poem'. An exercise has id, form (one of policy, approver,",
+    ),
+    "no form": (
+        b'{"schemaVersion": 1, "chapter": "gate-desk", "exercises": [{"id": "a", "task": "t"}]}',
+        "x.json: exercises[0]: object missing required field `form`. An exercise has id, form",
+    ),
+    "a key of another form": (
+        made("handler", situations=[], piece="guard-of-the-request"),
+        "x.json: exercises[0]: object contains unknown field `piece`. "
+        "An exercise of the form handler has id, task, rules, hints, situations and sweeps.",
+    ),
+    "settings for the second host": (
+        made(
+            "settings",
+            situations=[{"id": "s", "scenario": "gate", "given": {"tools": [], "steps": [{"call": "x"}]}}],
+        ),
+        "x.json: exercises[0] (a).situations[0].scenario: 'gate' makes no calls at the first host. Use 'wrapper',",
+    ),
+    "a handler in a batch": (
+        made("handler", situations=[CALL | {"scenario": "loop", "given": {"calls": [{"name": "seed_note"}]}}]),
+        "x.json: exercises[0] (a).situations[0].scenario: 'loop' takes no handler from outside. Use 'wrapper'.",
+    ),
+    "an approver's situation without its case": (
+        made("answers", situations=[{"id": "s", "scenario": "wrapper", "given": {}}]),
+        "x.json: exercises[0].situations[0]: object contains unknown field `id`. An exercise of the form answers",
+    ),
+    "a person who says it earlier": (
+        made("answers", situations=[{"case": CALL, "person": [{"says": "Approve", "afterMs": -1}]}]),
+        "x.json: exercises[0] (a).situations[0].person[0].afterMs: -1 is in the past.",
+    ),
+    "a sweep that holds nobody to anything": (
+        made("settings", situations=[CALL], sweeps=[SWEEP | {"holds": []}]),
+        "x.json: exercises[0] (a).sweeps[0] (sweep).holds: nothing has to hold.",
+    ),
+    "a sweep that makes nothing": (
+        made("settings", situations=[CALL], sweeps=[SWEEP | {"vary": [[]]}]),
+        "x.json: exercises[0] (a).sweeps[0] (sweep).vary: this makes 0 situations. Have it make 1 to 2000.",
+    ),
+    "a sweep that makes too many": (
+        made("settings", situations=[CALL], sweeps=[SWEEP | {"vary": [[{}] * 50, [{}] * 50]}]),
+        "x.json: exercises[0] (a).sweeps[0] (sweep).vary: this makes 2500 situations. Have it make 1 to 2000.",
+    ),
+    "two sweeps of one name": (
+        made("settings", situations=[CALL], sweeps=[SWEEP, SWEEP]),
+        "x.json: exercises[0] (a).sweeps[1] (sweep).id: it is blank, or taken.",
+    ),
+    "a sweep without a title": (
+        made("settings", situations=[CALL], sweeps=[SWEEP | {"title": " "}]),
+        "x.json: exercises[0] (a).sweeps[0] (sweep): a title or a why is missing.",
+    ),
+    "an invariant that there is not": (
+        made("settings", situations=[CALL], sweeps=[SWEEP | {"holds": [{"kind": "always", "says": "s"}]}]),
+        "x.json: exercises[0].sweeps[0].holds[0].kind: invalid enum value 'always'.",
+    ),
+    "a piece that nobody wrote": (
+        made("trace", **(TRACE | {"piece": "perfect-host"})),
+        "x.json: exercises[0].piece: invalid enum value 'perfect-host'.",
+    ),
+    "a trace that may set nothing": (
+        made("trace", **(TRACE | {"opens": []})),
+        "x.json: exercises[0] (a).opens: it is empty. Name what a trace may set, such as args.",
+    ),
+    "a key that is given and open": (
+        made("trace", **(TRACE | {"given": {"args": 1}})),
+        "x.json: exercises[0] (a).opens: 'args' is in given as well. Leave it in one of the two.",
+    ),
+    "a key that its scenario has not": (
+        made("trace", **(TRACE | {"opens": ["args", "calls"]})),
+        "x.json: exercises[0] (a).opens: 'calls' is no key of a wrapper case's given.",
+    ),
+    "a trace without a why": (
+        made("trace", **(TRACE | {"why": ""})),
+        "x.json: exercises[0] (a).why: the text is blank. Say why the flawed piece fell.",
+    ),
+    "a case that claims nothing": (
+        made("case", scenarios=["wrapper"], claims=[]),
+        "x.json: exercises[0] (a): scenarios or claims is empty.",
+    ),
+    "a case of the second host": (
+        made("case", scenarios=["gate"], claims=["effects"]),
+        "x.json: exercises[0].scenarios[0]: invalid enum value 'gate'.",
+    ),
     "id taken": (
         FILE.read_bytes().replace(b'"night-shift"', b'"edits-not-the-network"'),
         "x.json: exercises[1] (edits-not-the-network).id: it is blank, or taken.",
@@ -93,6 +202,27 @@ def test_a_broken_file_is_refused_with_its_place(data: bytes, said: str) -> None
         parse_exercises(data, "x.json", "gate-desk")
 
     assert str(refused.value).startswith(said)
+
+
+SCHEMAS = fixtures_dir() / "schema"
+
+
+def test_the_schema_of_exercises_is_the_one_that_the_code_makes() -> None:
+    """It is written by the code that reads the files, so an editor cannot be told anything else."""
+    assert (SCHEMAS / "exercises.schema.json").read_text(encoding="utf-8") == schema_text()
+
+
+@pytest.mark.parametrize("path", sorted((fixtures_dir() / "exercises").glob("*.json")), ids=lambda path: path.stem)
+def test_the_built_in_exercises_are_what_the_schema_describes(path: Path) -> None:
+    """Situations included, which the schema of cases describes; and a key that nobody knows is found by both."""
+    cases = json.loads((SCHEMAS / "case.schema.json").read_bytes())
+    registry = Registry().with_resource("case.schema.json", Resource.from_contents(cases))
+    validator = Draft202012Validator(json.loads(schema_text()), registry=registry)
+    exercises = json.loads(path.read_bytes())
+
+    assert list(validator.iter_errors(exercises)) == []
+    exercises["exercises"][0]["situations"][0]["given"]["colour"] = "green"
+    assert list(validator.iter_errors(exercises)) != []
 
 
 def test_a_situation_that_its_own_answers_do_not_meet_is_found() -> None:

@@ -17,7 +17,18 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from labsim.case import Case, DispatchCase, GateCase, LoopCase, WrapperCase, parse_case
+from labsim.case import (
+    CallGiven,
+    Case,
+    DispatchCase,
+    DispatchGiven,
+    GateCase,
+    LoopCase,
+    LoopGiven,
+    WrapperCase,
+    WrapperGiven,
+    parse_case,
+)
 from labsim.errors import CaseError
 from labsim.strictjson import parse
 from workbook.flawed import Piece
@@ -28,6 +39,11 @@ YOURS: Final = "yours"
 _MOST_MADE: Final = 2_000  # situations of one sweep; more would keep a learner waiting
 
 CallCase: TypeAlias = WrapperCase | DispatchCase | LoopCase
+_GIVENS: Final[dict[str, type[CallGiven]]] = {
+    "wrapper": WrapperGiven,
+    "dispatch": DispatchGiven,
+    "loop": LoopGiven,
+}
 
 
 class Form(StrEnum):
@@ -266,8 +282,12 @@ def _read(spec: _AnySpec, place: str) -> Exercise:
             return GateExercise(**common, situations=tuple(_gate_situations(spec.situations, place)))
         case SettingsSpec() | HandlerSpec():
             situations = [Situation(case=case) for case in _call_situations(spec.situations, place)]
+            if isinstance(spec, HandlerSpec):
+                _check_handlers(situations, place)
         case AnswersSpec():
             cases = _call_situations([one.case for one in spec.situations], place)
+            for number, one in enumerate(spec.situations):
+                _check_person(one.person, f"{place}.situations[{number}].person")
             situations = [
                 Situation(case=case, person=one.person) for case, one in zip(cases, spec.situations, strict=True)
             ]
@@ -281,11 +301,29 @@ def _read(spec: _AnySpec, place: str) -> Exercise:
     return CallExercise(**common, situations=tuple(situations), sweeps=spec.sweeps)
 
 
+def _check_handlers(situations: list[Situation], place: str) -> None:
+    for number, situation in enumerate(situations):
+        if not isinstance(situation.case, WrapperCase):
+            found = f"{situation.case.scenario!r} takes no handler from outside"
+            raise CaseError(f"{place}.situations[{number}].scenario", found, "Use 'wrapper'.")
+
+
+def _check_person(person: tuple[PersonSays, ...], place: str) -> None:
+    for number, reply in enumerate(person):
+        if reply.after_ms < 0:
+            found = f"{reply.after_ms} is in the past"
+            raise CaseError(f"{place}[{number}].afterMs", found, "Use simulated milliseconds, 0 or more.")
+
+
 def _trace(spec: TraceSpec, common: dict[str, Any], place: str) -> TraceExercise:
     if not spec.opens:
         raise CaseError(f"{place}.opens", "it is empty", "Name what a trace may set, such as args.")
     if both := sorted({*spec.given} & {*spec.opens}):
         raise CaseError(f"{place}.opens", f"{both[0]!r} is in given as well", "Leave it in one of the two.")
+    keys = _GIVENS[spec.scenario].__struct_encode_fields__
+    if unknown := next((key for key in spec.opens if key not in keys), None):
+        found = f"{unknown!r} is no key of a {spec.scenario} case's given"
+        raise CaseError(f"{place}.opens", found, f"Use some of: {', '.join(keys)}.")
     if not spec.why.strip():
         raise CaseError(f"{place}.why", "the text is blank", "Say why the flawed piece fell.")
     fields = ("piece", "scenario", "given", "opens", "broken", "why")
@@ -300,6 +338,8 @@ def _check_sweeps(sweeps: tuple[Sweep, ...], place: str) -> None:
             raise CaseError(f"{here}.id", "it is blank, or taken", "Give each sweep an id of its own.")
         if not (sweep.title.strip() and sweep.why.strip()):
             raise CaseError(here, "a title or a why is missing", "Say what is tried, and what should come of it.")
+        for each, replies in enumerate(sweep.person):
+            _check_person(replies, f"{here}.person[{each}]")
         if not sweep.holds:
             raise CaseError(f"{here}.holds", "nothing has to hold", "Name at least one invariant.")
         if not 1 <= sweep.size <= _MOST_MADE:

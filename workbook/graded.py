@@ -87,9 +87,15 @@ class Graded(Struct, frozen=True, kw_only=True):
 
     def page(self) -> Page:
         """The verdict in words, and whatever explains it."""
-        heading = Heading(text=f"Exercise {self.exercise.id}: {self.grade}")
+        stands = "cannot be tried" if self._unplayable else self.grade
+        heading = Heading(text=f"Exercise {self.exercise.id}: {stands}")
         unsaved = (Paragraph(lead="This try is not kept.", text=self.unsaved),) if self.unsaved else ()
         return page(heading, *self._verdict(), *unsaved)
+
+    @property
+    def _unplayable(self) -> bool:
+        """Whether it is data that cannot be tried: no code of anybody's has failed."""
+        return self.grade is Grade.FAILED and self.exercise.form in (Form.SETTINGS, Form.TRACE, Form.CASE)
 
     def _verdict(self) -> Iterator[Block]:
         match self.grade:
@@ -156,13 +162,13 @@ class Graded(Struct, frozen=True, kw_only=True):
 
     def _first_that_does_not(self, failing: TriedGate | TriedCall) -> Iterator[Block]:
         title = f"{failing.title[:1].lower()}{failing.title[1:]}"
+        written = [one for one in self.tried if not isinstance(one, TriedCall) or one.sweep is None]
         if isinstance(failing, TriedCall) and failing.sweep is not None:
             text = (
-                f"All {len(self.tried) - 1} written situations come out as they should. Then situations are made, "
+                f"All {len(written)} written situations come out as they should. Then situations are made, "
                 f"{failing.sweep.size:,} of them: {title}. Number {failing.made} is the first that goes wrong."
             )
         else:
-            written = [one for one in self.tried if not isinstance(one, TriedCall) or one.sweep is None]
             held = sum(one.held for one in written)
             text = f"{held} of {len(written)} situations come out as they should. The first that does not: {title}."
         yield Paragraph(lead="Not yet.", text=text)

@@ -6,23 +6,18 @@ flawed one do what it must not, and the sound one does not do it in the same run
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
 from msgspec import Struct
 
 from labsim.case import DispatchCase, LoopCase, WrapperCase, parse_case
 from labsim.errors import CaseError
 from labsim.report import Report
-from labsim.strictjson import parse
 from workbook.call_play import play_mine
 from workbook.errors import WorkbookError
 from workbook.exercise_file import Situation, TraceExercise
 from workbook.flawed import PIECES
 from workbook.grading_calls import bring_piece
-from workbook.handed_in import spelled
 from workbook.invariants import PersonSays, against
+from workbook.plain_json import as_object
 from workbook.submissions import Noted
 
 NAME = "your trace"
@@ -65,7 +60,10 @@ def try_trace(exercise: TraceExercise, handed_in: object) -> TriedTrace:
 
 def _situation(exercise: TraceExercise, handed_in: object) -> Situation:
     """The exercise's case with the trace in it; its choices are what a person says. Raises: BadTrace."""
-    trace = as_json(handed_in, NAME)
+    try:
+        trace = as_object(handed_in, NAME)
+    except CaseError as error:
+        raise BadTrace(str(error)) from None
     for key in trace:
         if key in exercise.given:
             remedy = f"Leave it out. Your trace may set: {', '.join(exercise.opens)}."
@@ -82,37 +80,3 @@ def _situation(exercise: TraceExercise, handed_in: object) -> Situation:
     assert isinstance(case, WrapperCase | DispatchCase | LoopCase)
     person = tuple(PersonSays(says=choice) for choice in case.given.choices)
     return Situation(case=case, person=person)
-
-
-def as_json(handed_in: object, name: str) -> dict[str, Any]:
-    """An object of JSON: a dictionary of plain values, or text. Raises: BadTrace, with the place."""
-    if isinstance(handed_in, str):
-        try:
-            found = parse(handed_in.encode("utf-8", "surrogatepass"), name)
-        except CaseError as error:
-            raise BadTrace(str(error)) from None
-    elif isinstance(handed_in, Mapping):
-        found = plain(handed_in, name)
-    else:
-        raise BadTrace(f"{name}: a dictionary is needed, or its JSON as text; this is {spelled(handed_in)}.")
-    if not isinstance(found, dict):
-        raise BadTrace(f"{name}: an object is needed, and this is {json.dumps(found)[:60]}.")
-    return found
-
-
-def plain(value: Any, place: str) -> Any:
-    """A copy of a value, if JSON can hold it. Raises: BadTrace, with the place of what it cannot hold."""
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, Mapping):
-        if bad := [key for key in value if not isinstance(key, str)]:
-            raise BadTrace(f"{place}: {spelled(bad[0])} is no key of JSON. Use text.")
-        return {
-            key: plain(each, f"{place}: {key}" if ":" not in place else f"{place}.{key}")
-            for key, each in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [plain(each, f"{place}[{number}]") for number, each in enumerate(value)]
-    raise BadTrace(
-        f"{place}: {spelled(value)} is nothing that JSON can hold. Use text, numbers, lists and the like."
-    )

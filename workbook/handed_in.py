@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from labsim.errors import StageError
+from labsim.errors import CaseError, StageError
 from labsim.handlers import HandlerContext, HandlerReply, ToolCallInput
 from labsim.hostvalues import copy_json, same
 from labsim.show import one_line
@@ -22,17 +22,12 @@ from labsim.terms import ApprovalMode, DialogKind, Policy
 from workbook import bounded
 from workbook.errors import WorkbookError
 from workbook.invariants import PersonReplied, PersonSays
+from workbook.plain_json import plain, spelled
 from workbook.submissions import Noted, NotHandedIn, Trouble, raised
 
 MODE_KEY: Final = "tools.approvalMode"
 POLICIES_KEY: Final = "tools.approval"
-_SHOWN: Final = 60  # characters of a learner's value in a message
-
-
-def spelled(value: object) -> str:
-    """A learner's value on one line."""
-    text = one_line(repr(value))
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+_SHOWN: Final = 60  # characters of a question in a message
 
 
 def has_dots(value: object) -> bool:
@@ -78,20 +73,13 @@ def read_settings(handed_in: object) -> SettingsRead:
 
 
 def _plain(value: Any, key: str) -> Any:
-    """A copy that nothing the learner does later changes."""
+    """A copy that nothing the learner does later changes. Raises: NotHandedIn."""
     if value is UNSET:
         return UNSET
-    if isinstance(value, Mapping):
-        if bad := next((name for name in value if not isinstance(name, str)), None):
-            raise NotHandedIn(f"{key}: {spelled(bad)} is no tool's name. Names are text.")
-        return {name: _plain(each, key) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each, key) for each in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    raise NotHandedIn(
-        f"{key}: {spelled(value)} is nothing that settings can hold. Use text, and a dictionary of text."
-    )
+    try:
+        return plain(value, key)
+    except CaseError as error:
+        raise NotHandedIn(str(error)) from None
 
 
 def _mode_remarks(mode: object) -> Generator[str]:
@@ -167,7 +155,15 @@ class WatchedHandler:
                 close = get_close_matches(str(key), self._ANSWERS, n=1)
                 meant = f"Did you mean {close[0]!r}?" if close else "There are 'input', 'block' and 'reason'."
                 self._note(Trouble.NO_DECISION, f"it answered {about} with a key {spelled(key)}. {meant}")
-        return copy_json(answer) if "input" in answer and answer["input"] is not before else answer
+        if "input" not in answer or answer["input"] is before:
+            return answer
+        try:
+            return {**answer, "input": plain(answer["input"], "input")}
+        except CaseError as error:
+            self._note(
+                Trouble.NO_DECISION, f"it returned an input that JSON cannot hold, asked about {about}: {error}"
+            )
+            raise
 
     def _failed(self, error: BaseException, event: ToolCallInput) -> Exception:
         """The error for the host, with the trouble noted."""

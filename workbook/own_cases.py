@@ -1,7 +1,7 @@
 """A learner's own case: read as strictly as the workbook's, played, and its claims beside what the run shows.
 
-Above `grading_traces` (whose reading of plain values is used here) and `labsim.play`; below `grading`. The
-functions are `wb.check_case` and `wb.check_cases` in a notebook.
+Above `plain_json` and `labsim.play`; below `grading`. In a notebook its functions are `wb.check_case` and
+`wb.check_cases`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from labsim.play import run
 from labsim.report import Report
 from labsim.strictjson import parse
 from workbook.checkpoints import rows_of
-from workbook.grading_traces import BadTrace, as_json
 from workbook.grid import Grid
 from workbook.page import Block, Heading, Page, Paragraph, Table, page
+from workbook.plain_json import as_object
 from workbook.played import placed
 from workbook.reveal import comparison
 from workbook.rows import ledger_grid
@@ -125,11 +125,7 @@ def _raw(case: object) -> Any:
     if isinstance(case, Path):
         return parse(_bytes(case), case.name)
     if isinstance(case, str | Mapping):
-        try:
-            return as_json(case, NAME)
-        except BadTrace as error:
-            place, _, found = str(error).partition(": ")
-            raise CaseError(place, found.rstrip("."), "") from None
+        return as_object(case, NAME)
     remedy = 'Use a dictionary, its JSON as text, or Path("…") for a file.'
     raise CaseError(NAME, f"this is of type {type(case).__name__}", remedy)
 
