@@ -58,7 +58,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "wrong type": (
         changed(FILE, "checkpoints", 0, "options", 0, "predicts", "prompts", to="1"),
-        f"{AT_ONE}.predicts.prompts: expected `int`, got `str`.",
+        f"{AT_ONE}.predicts.prompts: expected `int`, got `str`. Use a whole number.",
     ),
     "unknown outcome": (
         changed(FILE, "checkpoints", 0, "options", 0, "predicts", "outcome", to="thrown"),

@@ -193,7 +193,7 @@ def _check_field(field: Field, place: str) -> None:
     for number, one in enumerate(field.values):
         _said(f"{place}.values[{number}]", text=one.text)
         _check_fits(field, one.value, f"{place}.values[{number}].value")
-    _distinct((repr(one.value) for one in field.values), f"{place}.values", "value", field="value")
+    _distinct((str(one.value) for one in field.values), f"{place}.values", "value", field="value")
     _distinct((one.text for one in field.values), f"{place}.values", "value", field="text")
     if not field.values:
         _check_fits(field, 0, f"{place}.values", "List the values to choose from.")
@@ -202,7 +202,7 @@ def _check_field(field: Field, place: str) -> None:
         if not field.allowed(mistake.value):
             found = f"{mistake.value!r} is no answer to this"
             raise CaseError(f"{place}.wrong[{number}].value", found, _answers(field))
-    _distinct((repr(one.value) for one in field.wrong), f"{place}.wrong", "mistake", field="value")
+    _distinct((str(one.value) for one in field.wrong), f"{place}.wrong", "mistake", field="value")
 
 
 def _check_fits(field: Field, value: bool | int | str, place: str, remedy: str = "") -> None:
@@ -237,8 +237,11 @@ def _check_order(checkpoint: OrderCheckpoint, place: str) -> None:
                 raise CaseError(f"{here}.{end}", f"{step_id!r} is no step", _one_of(ids))
         if pair.earlier == pair.later:
             raise CaseError(f"{here}.later", f"{pair.later!r} cannot come after itself", "Name two steps.")
-    pairs = (f"{pair.earlier} before {pair.later}" for pair in checkpoint.wrong)
-    _distinct(pairs, f"{place}.wrong", "pair", field="earlier")
+    pairs = [(pair.earlier, pair.later) for pair in checkpoint.wrong]
+    for number, (earlier, later) in enumerate(pairs):
+        if (earlier, later) in pairs[:number]:
+            found = f"{earlier} before {later} is already [{pairs.index((earlier, later))}]"
+            raise CaseError(f"{place}.wrong[{number}]", found, "Name each pair once.")
 
 
 def _check_paper(checkpoint: PaperCheckpoint, place: str) -> None:
@@ -251,7 +254,7 @@ def _check_paper(checkpoint: PaperCheckpoint, place: str) -> None:
 
 
 def _answers(field: Field) -> str:
-    return _one_of(repr(one.value) for one in field.values) if field.values else "Use a whole number, 0 or more."
+    return _one_of(str(one.value) for one in field.values) if field.values else "Use a whole number, 0 or more."
 
 
 def _check_kind(kind: str, place: str) -> None:
@@ -303,6 +306,13 @@ _WORDS: Final[Mapping[str, tuple[object, ...]]] = {
     "tier": tuple(Tier),
     "scriptedConfidence": tuple(Confidence),
 }
+_TYPES: Final[Mapping[str, str]] = {
+    "array": "Use a list.",
+    "bool": "Use true or false.",
+    "int": "Use a whole number.",
+    "object": "Use an object.",
+    "str": "Use a text.",
+}
 _STRUCTS: Final = (
     *(CheckpointFile, *get_args(Checkpoint), Option, Predicts, Field, Allowed, Mistake, Step, WrongPair, Point),
     *(BeliefFile, Belief),
@@ -347,4 +357,5 @@ def _explained(found: str, place: str) -> tuple[str, str]:
     if invalid := re.search(r"Invalid (?:enum )?value (.*)", found, re.DOTALL):
         words = _WORDS.get(place.rsplit(".", 1)[-1])
         return f"{invalid[1]} is not allowed here", _one_of(words) if words else ""
-    return found[0].lower() + found[1:], ""
+    wanted = re.search(r"Expected `(\w+)`", found)
+    return found[0].lower() + found[1:], _TYPES.get(wanted[1], "") if wanted else ""
