@@ -30,7 +30,7 @@ function picture(data) {
   figure.setAttribute("role", "img");
   figure.setAttribute("aria-label", data.name);
   const drawn = copied(source);
-  if (drawn !== null) figure.append(drawn);
+  figure.append(drawn ?? make("p", "", "The picture cannot be drawn here. The ledger below has the same events."));
   const caption = make("p");
   caption.append(make("strong", "", data.caption));
   node.append(caption, scroller(figure, data.caption));
