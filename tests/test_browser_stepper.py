@@ -84,7 +84,7 @@ def test_a_ledger_is_stepped_through_by_keyboard_alone(lesson: Notebook):
     expect(status(lesson)).to_have_text(f"Row {ROWS} of {ROWS}: call_returned.")
     expect(button(lesson, "Forward")).to_have_attribute("aria-disabled", "true")
     assert page.evaluate(FOCUSED) == "Forward"  # disabled in words only, so the focus stays
-    expect(lesson.output(STEPPED)).to_contain_text("Call-1 returned.")
+    expect(lesson.output(STEPPED)).to_contain_text("call-1 returned.")
     keyboard.press("Home")
     expect(status(lesson)).to_have_text(f"Row 1 of {ROWS}: call_started.")
 
@@ -97,8 +97,9 @@ def test_a_ledger_is_stepped_through_by_keyboard_alone(lesson: Notebook):
     expect(shown).to_contain_text("Step 16 of the call (9 of 10).")
     expect(shown).to_contain_text("Step 4.6 of the dispatch (6 of 7).")
     expect(shown).to_contain_text("Step 8-9 of the device's own gate (5 of 10).")
-    expect(shown).to_contain_text("At the device: Anything but exactly Approve is a refusal")
+    expect(shown).to_contain_text("At the device:")
     expect(shown.get_by_role("listitem").filter(has_text="too late to prevent it")).to_have_count(3)
+    expect(shown.get_by_role("listitem").filter(has_text="Anything but exactly Approve")).to_have_count(1)
 
     shown.locator("summary").focus()
     keyboard.press("Enter")

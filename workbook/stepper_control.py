@@ -17,8 +17,8 @@ class StepperControl(Control):
     `rows`: mappings of `number`, `kind`, `says`, `call`; `steps`, of mappings of `order`, `numbers` and `does`,
     with `place` and `of` counting it in its list; `state`, pairs of a label and a text; and `under_way`, of
     mappings of `subject`, `told` (how it stands, in a sentence) and `stops`, places in the list of that name.
-    `stops`: mappings of `text`, `rules` and `late`. `row` is the one to begin with, counted from 0. `grows`: the
-    ledger may be longer by now.
+    `stops`: mappings of `text`, `rules`, `late` and `inner`. `row` is the one to begin with, counted from 0.
+    `grows`: the ledger may be longer by now.
     Sends `read`, to be told the ledger anew.
     """
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = ("call", "n", "step", "event", "state so far", "what could still stop it")
 NOTHING_UNDER_WAY: Final = "nothing is under way"
+NO_STATE: Final = "–"
 UNCHANGED: Final = "unchanged"
 _NONE: Final = "none"
 
@@ -78,8 +79,14 @@ class Stepper:
         """One row for each row of the ledger. What is as it was in the row above says so."""
         rows, before = [], ("", "")
         for frame in self.frames:
-            cells = ("\n".join(_state_lines(frame.state, self._scenario)), "\n".join(map(_line, frame.under_way)))
-            shown = [UNCHANGED if new == old else new for new, old in zip(cells, before, strict=True)]
+            cells = (
+                "\n".join(_state_lines(frame.state, self._scenario)) or NO_STATE,
+                "\n".join(map(_line, frame.under_way)) or NOTHING_UNDER_WAY,
+            )
+            shown = [
+                UNCHANGED if new == old and new not in (NO_STATE, NOTHING_UNDER_WAY) else new
+                for new, old in zip(cells, before, strict=True)
+            ]
             before = cells
             rows.append(
                 (
@@ -87,8 +94,7 @@ class Stepper:
                     str(frame.number),
                     "\n".join(f"{place.order}: {place.numbers}" for place in frame.places) or "–",
                     f"{frame.kind}\n{frame.says}",
-                    shown[0] or "–",
-                    shown[1] or NOTHING_UNDER_WAY,
+                    *shown,
                 )
             )
         return Grid(
@@ -108,7 +114,8 @@ class Stepper:
             "title": self.title,
             "rows": [self._told(frame, places) for frame in self.frames],
             "stops": [
-                {"text": _sentence(danger), "rules": danger.rules, "late": danger.why.late} for danger in stops
+                {"text": one.why.text, "rules": one.rules, "late": one.why.late, "inner": one.inner}
+                for one in stops
             ],
             "row": self._row - 1,
             "grows": not self.report.finished,
@@ -209,22 +216,17 @@ def _dangers(one: UnderWay) -> Sequence[Danger]:
     return one.stops if one.ended_by is None else (*one.stops, one.ended_by)
 
 
-def _sentence(danger: Danger) -> str:
-    """A stop in a sentence that also says where, if that is not the call's own gate."""
-    return f"At the device: {danger.why.text}" if danger.inner else danger.why.text
-
-
 def _standing(one: UnderWay) -> str:
     """How a thing under way stands, in a sentence; the list of what can still stop it follows."""
     if one.over:
         if one.ended_by is None:
-            return f"{_upper(one.subject)} {one.over}."
-        return f"{_upper(one.subject)} {one.over}, because of: {one.ended_by.short} ({one.ended_by.rules})."
+            return f"{_first(one.subject)} {one.over}."
+        return f"{_first(one.subject)} {one.over}, because of: {one.ended_by.short} ({one.ended_by.rules})."
     if one.stopped:
-        return f"{_upper(one.subject)} is not over, and cannot go on. What stopped it:"
+        return f"{_first(one.subject)} is not over, and cannot go on. What stopped it:"
     if all(danger.why.late for danger in one.stops):
-        return f"{_upper(one.subject)}: nothing can prevent the effect any more. It can still end in an error:"
-    return f"{_upper(one.subject)} can still be stopped by:"
+        return f"{_first(one.subject)}: nothing can prevent the effect any more. It can still end in an error:"
+    return f"{_first(one.subject)} can still be stopped by:"
 
 
 def _line(one: UnderWay) -> str:
@@ -240,8 +242,9 @@ def _line(one: UnderWay) -> str:
     return f"{one.subject}: {'; '.join(part for part in parts if part)}"
 
 
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _first(subject: str) -> str:
+    """A subject at the beginning of a sentence; an id stays as it is spelt."""
+    return subject.replace("the ", "The ", 1) if subject.startswith("the ") else subject
 
 
 def _state_lines(state: State, scenario: str) -> Iterator[str]:

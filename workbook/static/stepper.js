@@ -16,7 +16,7 @@ const STILL = "Play is off, because this system asks for reduced motion. Forward
 
 // Where a row stands on one list of steps: a strip of marks for the eye, and the same in words.
 function stepView(step) {
-  const node = make("div", "cedar-step");
+  const node = make("div", "cedar-at-step");
   const strip = make("span", "cedar-strip");
   strip.setAttribute("aria-hidden", "true");
   for (let place = 1; place <= step.of; place += 1) {
@@ -40,19 +40,25 @@ function stateView(pairs) {
   return list;
 }
 
-function underWayView(one, stops) {
-  const node = make("div", "cedar-under-way");
-  node.append(make("p", "", one.told));
-  if (one.stops.length) {
-    const list = make("ul");
-    for (const place of one.stops) {
-      const item = make("li", "", `${stops[place].text} `);
-      item.append(make("span", "cedar-label", `(${stops[place].rules})`));
-      if (stops[place].late) item.append(" ", make("span", "cedar-mark", "too late to prevent it"));
-      list.append(item);
-    }
-    node.append(list);
+function stopList(stops) {
+  const list = make("ul");
+  for (const stop of stops) {
+    const item = make("li", "", `${stop.text} `);
+    item.append(make("span", "cedar-label", `(${stop.rules})`));
+    if (stop.late) item.append(" ", make("span", "cedar-mark", "too late to prevent it"));
+    list.append(item);
   }
+  return list;
+}
+
+// How one thing stands, and what can still stop it: here first, then at the device that it may get to.
+function underWayView(one, table) {
+  const node = make("div", "cedar-under-way");
+  const stops = one.stops.map((place) => table[place]);
+  const [here, there] = [stops.filter((stop) => !stop.inner), stops.filter((stop) => stop.inner)];
+  node.append(make("p", "", one.told));
+  if (here.length) node.append(stopList(here));
+  if (there.length) node.append(make("p", "", "At the device:"), stopList(there));
   return node;
 }
 
