@@ -209,22 +209,23 @@ def test_starting_again_leads_back_to_what_was_opened():
 
 
 def test_one_change_takes_less_than_twenty_milliseconds():
-    """Live: from the message to everything that the control is told, with a case that was not played before."""
+    """Live: from the message to everything that the control is told, each time a case that was not played before.
+
+    Processor time, so that a busy machine does not count.
+    """
     chance = random.Random(7)
     panel = Explorer()
     panel.told()  # pandas is imported once
-    took = []
-    while len(took) < 60:
+    changes, begun = 0, time.process_time()
+    while changes < 60:
         name = chance.choice([name for name in SPACE if name != "answers"])
-        begun = time.perf_counter()
         set_to(panel, name, str(chance.choice(list(SPACE[name]))))
         panel.told()
-        if not panel.problems:
-            took.append(time.perf_counter() - begun)
-        else:
+        if panel.problems:
             panel.receive({"type": "fix", "problem": 0})
+        changes += 1
 
-    assert sorted(took)[30] < 0.020
+    assert (time.process_time() - begun) / changes < 0.020
 
 
 # ----------------------------------------------------------------------------------------------- copied and pasted
