@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from labsim.errors import LabsimError
-from workbook import cli_author, cli_learner
+from workbook import cli_author, cli_class, cli_learner
 from workbook.errors import WorkbookError
 
 DEFAULT_FOLDER = "cedar-workbook"
@@ -184,3 +184,4 @@ main.add_command(cli_author.chapters)
 main.add_command(cli_author.new_chapter)
 main.add_command(cli_author.check_chapter)
 main.add_command(cli_author.diff)
+main.add_command(cli_class.report)

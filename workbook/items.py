@@ -123,6 +123,12 @@ class Item:
             case PaperCheckpoint():
                 return ()
 
+    @property
+    def option_ids(self) -> tuple[str, ...]:
+        """The answers of a choice, as offered; none for the other kinds, which offer too many to list."""
+        checkpoint = self.checkpoint
+        return tuple(one.id for one in checkpoint.options) if isinstance(checkpoint, ChoiceCheckpoint) else ()
+
     def _judgement(self, answer: Answer) -> Judgement:
         if not self._fits(answer):
             return Judgement(right=False, beliefs=())

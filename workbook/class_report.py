@@ -1,0 +1,97 @@
+"""From a folder of exports to a folder with a report.
+
+Above `class_files`, `classroom` and `class_page`; below the command. Reports are made anew each time, so an earlier
+report is written over; anything else of the same name is left alone, and then nothing is written at all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from workbook.bank import installed
+from workbook.class_files import Handed, Skipped, files_in, fullest, read_file
+from workbook.class_page import GENERATOR, html, tables
+from workbook.classroom import ClassReport, Classroom
+from workbook.errors import WorkbookError
+from workbook.items import Bank
+from workbook.long_work import progress
+
+PAGE: Final = "index.html"
+
+
+class CannotReport(WorkbookError):
+    """The report cannot be written; nothing was. Attribute: `path`."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        self.path = path
+        super().__init__(f"{path}: {why}. Nothing was written. Name another folder: --to FOLDER")
+
+
+class Written(Struct, frozen=True, kw_only=True):
+    """The report, the files that do not count, and the names of the tables beside the page."""
+
+    report: ClassReport
+    skipped: tuple[Skipped, ...]
+    tables: tuple[str, ...]
+
+
+def write(folder: Path, to: Path, chapters: Iterable[Path] = (), *, bank: Bank | None = None) -> Written:
+    """Count the exports in `folder` and write the report into the folder `to`.
+
+    `chapters`: further folders of chapters. `bank`: what to judge by instead of what is installed.
+    Raises: NoFiles; CannotReport; workbook.catalogue.NoChapter.
+    """
+    paths = files_in(folder)
+    known = installed(folders=chapters) if bank is None else bank
+    report, skipped = counted(paths, folder, known)
+    made = tables(report, skipped)
+    texts = {PAGE: html(report, skipped)} | made
+    _check_ours(to, texts)
+    _write(to, texts)
+    return Written(report=report, skipped=tuple(skipped), tables=tuple(made))
+
+
+def counted(paths: list[Path], folder: Path, bank: Bank) -> tuple[ClassReport, list[Skipped]]:
+    """What the files come to, and those that do not count, by name."""
+    room = Classroom(bank)
+    wanted, skipped = fullest(paths, folder)
+    with progress("Exports", len(wanted), "files") as done:
+        for path in wanted:
+            match read_file(path, folder):
+                case Handed(answers=answers):
+                    room.add(answers.records)
+                case Skipped() as one:
+                    skipped.append(one)
+            done(1)
+    return room.report(), sorted(skipped, key=lambda one: one.name)
+
+
+def _check_ours(to: Path, texts: dict[str, str]) -> None:
+    """What is there already must be an earlier report: the page says so, and each table begins with its head."""
+    for name, text in texts.items():
+        path = to / name
+        try:
+            there = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            raise CannotReport(path, f"there is something that cannot be read ({error})") from error
+        mark = GENERATOR if name == PAGE else text.partition("\n")[0]
+        if mark not in there[:2000]:
+            raise CannotReport(path, "this file is no earlier class report, and is left as it is")
+
+
+def _write(to: Path, texts: dict[str, str]) -> None:
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            swap = to / f".{name}.{os.getpid()}.tmp"
+            swap.write_text(text, encoding="utf-8")
+            os.replace(swap, to / name)
+    except OSError as error:
+        raise CannotReport(to, error.strerror or str(error)) from error
