@@ -1,7 +1,7 @@
 """A real JupyterHub with real users, for the tests of deployment: its process, and a user's way in over HTTP.
 
-The hub runs with the configuration that is shipped, `deploy/jupyterhub_config.py`, plus what only a test needs:
-ports, a password, homes below a temporary folder. Users log in with the form that a person fills in, and work in
+The hub runs with the configuration that is shipped, in `.jupyterhub/`, plus what only a test needs: ports, a
+password, homes below a temporary folder. Users log in with the form that a person fills in, and work in
 kernels of their own over the Jupyter server's API.
 
 What that proves, and what not: everything runs under the one system account that the tests have. So the hub keeps
@@ -27,9 +27,10 @@ from typing import Any
 
 import requests
 import websocket
+from network_kit import guarded
 
 TOP = Path(__file__).resolve().parents[1]
-START_SECONDS = 40
+START_SECONDS = 90
 
 CONFIG = """
 import os
@@ -49,6 +50,7 @@ c.SimpleLocalProcessSpawner.home_dir_template = {homes!r} + "/{{username}}"
 c.Spawner.start_timeout = {seconds}
 c.Spawner.http_timeout = {seconds}
 c.Spawner.args = {arguments!r}
+c.Spawner.environment = {environment!r}
 """
 
 
@@ -76,10 +78,11 @@ class Hub:
         state = folder / "hub"
         state.mkdir(mode=0o700)
         self.log = state / "hub.log"
+        self.network_log = state / "network.log"
         self.config = state / "config.py"
         self.config.write_text(
             CONFIG.format(
-                shipped=str(TOP / "deploy" / "jupyterhub_config.py"),
+                shipped=str(TOP / ".jupyterhub" / "jupyterhub_config.py"),
                 folder=str(state),
                 homes=str(self.homes),
                 programs=str(self.programs),
@@ -90,6 +93,7 @@ class Hub:
                 api_port=api_port,
                 seconds=START_SECONDS,
                 arguments=["--allow-root"] if os.geteuid() == 0 else [],
+                environment=guarded(self.network_log),
             )
         )
 
@@ -100,7 +104,7 @@ class Hub:
             for key, value in os.environ.items()
             if not key.startswith(("CEDAR_", "JPY_", "JUPYTER", "PYTEST"))
         }
-        return kept | {"PATH": f"{self.programs}{os.pathsep}{kept.get('PATH', '')}"}
+        return kept | guarded(self.network_log) | {"PATH": f"{self.programs}{os.pathsep}{kept.get('PATH', '')}"}
 
     def wait_until_up(self, process: subprocess.Popen[bytes]) -> None:
         end = time.monotonic() + START_SECONDS
@@ -168,8 +172,9 @@ class Visitor:
             page = self.session.get(f"{self.hub.url}/hub/spawn/{self.name}", timeout=START_SECONDS)
             if f"/user/{self.name}/lab" in page.url and page.ok:
                 return page
-            if time.monotonic() > end:
-                raise AssertionError(f"{self.name} got no JupyterLab: {page.status_code} {page.url}")
+            if page.status_code >= 500 or time.monotonic() > end:
+                log = self.hub.log.read_text()[-3000:]
+                raise AssertionError(f"{self.name} got no JupyterLab: {page.status_code} {page.url}\n{log}")
             time.sleep(0.2)  # as the waiting page does
 
     def make_token(self) -> str:

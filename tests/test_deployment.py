@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import nbformat
 import pytest
+from network_kit import Asked, asked, guarded
 
 if TYPE_CHECKING:
     from wheel_kit import Installed  # at run time pytest imports it, as a plugin
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 pytest_plugins = ["wheel_kit"]
 pytestmark = pytest.mark.package
 
-GUARD = Path(__file__).parent / "data" / "loopback_only"
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1  # of Linux
 START_SECONDS = 60
 
@@ -73,7 +73,7 @@ class Hour(NamedTuple):
     desk: Path
     lab_page: str
     changed: set[str]  # files of the installation that appeared, vanished or are others
-    network: list[list[str]]  # process, question, address, "here" or "refused"
+    network: list[Asked]
     kernel_address: str  # where a kernel's own sockets are; ZeroMQ opens them, so the network log has none of them
 
 
@@ -92,7 +92,7 @@ def hour(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Hour
     place = tmp_path_factory.mktemp("learner")
     home, log = place / "home", place / "network.log"
     home.mkdir()
-    environment = {"HOME": str(home), "PYTHONPATH": str(GUARD), "CEDAR_NETWORK_LOG": str(log)}
+    environment = {"HOME": str(home), **guarded(log)}
     (packages,) = installed.folder.glob("lib/python*/site-packages")
     code = [packages / "workbook", packages / "labsim"]
     before, before_code = snapshot(installed.folder), [contents(path) for path in code]
@@ -115,9 +115,8 @@ def hour(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Hour
     after = snapshot(installed.folder)
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     changed |= {str(path) for path, old in zip(code, before_code, strict=True) if contents(path) != old}
-    network = [line.split("\t") for line in log.read_text().splitlines()]
     (cell,) = nbformat.read(home / "where.ipynb", as_version=4).cells
-    return Hour(could_write, desk, lab_page, changed, network, cell.outputs[0].text)
+    return Hour(could_write, desk, lab_page, changed, asked(log), cell.outputs[0].text)
 
 
 def open_lab(installed: Installed, environment: dict[str, str], desk: Path) -> str:
@@ -176,8 +175,8 @@ def test_jupyterlab_opened_and_its_page_takes_nothing_from_elsewhere(hour: Hour)
 def test_no_process_asked_for_anything_beyond_this_machine(hour: Hour) -> None:
     """Start, kernel, chapter and server: whatever was resolved, bound or connected to is a loopback address."""
     assert hour.kernel_address == "127.0.0.1"
-    assert [asked for asked in hour.network if asked[-1] != "here"] == []
-    assert {asked[1] for asked in hour.network} >= {"socket.bind", "socket.getaddrinfo"}  # the log was written
+    assert [one for one in hour.network if one.answer != "here"] == []
+    assert {one.question for one in hour.network} >= {"socket.bind", "socket.getaddrinfo"}  # the log was written
 
 
 ASK = """
@@ -199,9 +198,8 @@ for ask in (
 def test_the_guard_refuses_and_notes_what_leaves_the_machine(installed: Installed, tmp_path: Path) -> None:
     """A guard that let everything through would prove nothing."""
     log = tmp_path / "network.log"
-    environment = {"PYTHONPATH": str(GUARD), "CEDAR_NETWORK_LOG": str(log)}
 
-    said = installed.run("python", "-c", ASK, cwd=tmp_path, environment=environment)
+    said = installed.run("python", "-c", ASK, cwd=tmp_path, environment=guarded(log))
 
-    assert said.splitlines() == ["Network is unreachable"] * 3 + ["let through"]
-    assert [line.rpartition("\t")[2] for line in log.read_text().splitlines()] == ["refused"] * 3 + ["here"]
+    assert said.splitlines() == ["Network is unreachable"] * 2 + ["let through"] * 2
+    assert [one.answer for one in asked(log)] == ["refused", "refused", "open", "here"]

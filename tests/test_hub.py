@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import pytest
 import websocket
 from hub_kit import Desk, Hub, Kernel, Visitor, running_hub
+from network_kit import asked
 
 from workbook.library import notebooks_dir, notebooks_in
 
@@ -21,6 +23,9 @@ pytestmark = pytest.mark.package
 ADA, BEN = "ada", "ben"
 FOLDER = "cedar-workbook"
 ANSWERS = {ADA: "twice", BEN: "never-again"}  # to the same question
+
+
+EXPORT = "import subprocess; print(subprocess.run(['workbook', 'export'], check=True, capture_output=True).stdout)"
 
 
 class Studied(NamedTuple):
@@ -56,6 +61,7 @@ def class_(hub: Hub) -> Iterator[dict[str, Studied]]:
         kernel.run('import workbook as wb\ndesk = wb.open("boundary-desk")')
         kernel.run(f'desk.predict("second-call").commit({ANSWERS[name]!r})')
         reveal = kernel.run('desk.reveal("second-call")')
+        kernel.run(EXPORT)
         studied[name] = Studied(visitor, page.url, page.text, token, desk, kernel, reveal)
     yield studied
     for one in studied.values():
@@ -91,9 +97,25 @@ def test_two_users_answer_the_same_question_and_each_sees_their_own_verdict(clas
 
     for name, lines in kept.items():
         assert [line["answer"] for line in lines if line["record"] == "commit"] == [ANSWERS[name]]
-        assert [line["record"] for line in lines] == ["cedar-progress", "commit", "reveal-seen"]
+        assert [line["record"] for line in lines] == ["cedar-progress", "commit", "reveal-seen", "pseudonym"]
     assert class_[ADA].reveal.startswith("Checkpoint second-call: right\n")
     assert class_[BEN].reveal.startswith("Checkpoint second-call: not yet\n")
+
+
+def test_each_exports_their_own_work_under_a_pseudonym(class_: dict[str, Studied]) -> None:
+    """What goes to the instructor has the answers of the one who exported, and nobody's name."""
+    works = {
+        name: one.desk.get(f"contents/{FOLDER}/my-work.json?type=file").json()["content"]
+        for name, one in class_.items()
+    }
+
+    for name, other in ((ADA, BEN), (BEN, ADA)):
+        assert f'"{ANSWERS[name]}"' in works[name]
+        assert f'"{ANSWERS[other]}"' not in works[name]
+        assert f'"{name}"' not in works[name]
+    learners = {json.loads(work)["learner"] for work in works.values()}
+    assert len(learners) == 2
+    assert all(re.fullmatch(r"learner-[0-9a-f]{12}", learner) for learner in learners)
 
 
 def test_neither_user_gets_into_the_others_server(hub: Hub, class_: dict[str, Studied]) -> None:
@@ -155,3 +177,15 @@ def test_a_server_that_is_started_again_finds_every_file_as_it_was_left(
     assert again.url == one.landed
     assert answer == repr(ANSWERS[BEN])
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_nothing_of_a_hub_and_its_servers_asked_for_anything_beyond_this_machine(
+    hub: Hub, class_: dict[str, Studied]
+) -> None:
+    """Hub, proxy, servers and kernels: the class could be held without a network."""
+    questions = asked(hub.network_log)
+
+    assert [one for one in questions if one.answer == "refused"] == []
+    # JupyterHub looks for a free port on all addresses, and then uses it on one: port 0 is "any".
+    assert {one.address for one in questions if one.answer == "open"} <= {"('', 0)"}
+    assert len({one.process for one in questions}) >= 4  # the hub, its proxy and two servers, at the least

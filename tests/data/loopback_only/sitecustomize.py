@@ -1,8 +1,9 @@
 """First on the PYTHONPATH, this notes what a Python process asks of the network and refuses what leaves.
 
-Each question is a line in the file that CEDAR_NETWORK_LOG names: the process, the question, the address, and
-"here" or "refused". Here are sockets of the file system and loopback addresses. ZeroMQ opens its sockets in C,
-where no hook sees them; a test asks a kernel for its address instead.
+Each question is a line in the file that CEDAR_NETWORK_LOG names: the process, the question, the address, and one of
+"here" (sockets of the file system and loopback addresses), "refused", and "open": an address of one's own that
+others might reach, which lets nothing out and is let through. ZeroMQ opens its sockets in C, where no hook sees
+them; a test asks a kernel for its address instead.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ def _watch(question: str, arguments: tuple[object, ...]) -> None:
     named = address[0] if isinstance(address, tuple) else address
     of_file_system = isinstance(address, str | bytes) and question in ("socket.connect", "socket.bind")
     passes = of_file_system or _stays_here(named)
-    line = f"{os.getpid()}\t{question}\t{address!r}\t{'here' if passes else 'refused'}\n"
+    answer = "here" if passes else "open" if question == "socket.bind" else "refused"
+    line = f"{os.getpid()}\t{question}\t{address!r}\t{answer}\n"
     log = os.open(os.environ["CEDAR_NETWORK_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.write(log, line.encode())
     os.close(log)
-    if not passes:
+    if answer == "refused":
         raise OSError(101, "Network is unreachable")
 
 

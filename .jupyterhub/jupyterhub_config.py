@@ -1,6 +1,6 @@
 """A JupyterHub for a class: everybody opens JupyterLab at the first chapter, with copies of their own.
 
-Run it with `jupyterhub -f deploy/jupyterhub_config.py`, or `load_subconfig` it from a configuration that you have.
+Run it with `jupyterhub -f .jupyterhub/jupyterhub_config.py`, or let `load_subconfig` take it into one of your own.
 Who may log in and where servers run (authenticator, spawner) is yours to say; the workbook asks for nothing there.
 The environment of the users' servers needs `cedar-workbook` and `jupyterhub`, with its programs on the PATH.
 """
