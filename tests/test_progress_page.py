@@ -66,9 +66,10 @@ def test_a_summary_has_the_chapters_and_the_beliefs_with_their_words(doings: Doi
         ),
     )
     again = Where(chapter="first", checkpoint="again", reread='desk.reveal("again")')
+    back = Where(chapter="first", checkpoint="again", reread='desk.reveal("again")', came_back_in="second")
     assert found.beliefs_shed == (
         BeliefSummary(
-            id="kept", says="A yes is kept.", because="Other hosts keep it.", shown_in=(again,), shed_by=again
+            id="kept", says="A yes is kept.", because="Other hosts keep it.", shown_in=(again,), shed_by=back
         ),
     )
     assert found.beliefs_held == (
@@ -165,7 +166,7 @@ def test_the_page_says_all_of_it(doings: Doings):
         "Not attempted: kept, paper.",
         "What you may still believe",
         "A yes is kept.",
-        'desk.reveal("again")',
+        'in the notebook of its chapter, run desk.reveal("again"), with',
         "So far 1 of 2 answers were right",
         "greenhouse: beds  its chapter is not installed",
         problem,

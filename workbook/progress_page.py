@@ -132,12 +132,14 @@ def _beliefs(summary: Summary) -> Iterator[Block]:
         yield Table(
             grid=Grid(
                 caption="What you may still believe",
-                columns=("belief", "why it is plausible", "you chose it in", "to reread"),
-                rows=tuple(
-                    (one.says, one.because, _places(one), "\n".join(place.reread for place in one.shown_in))
-                    for one in summary.beliefs_held
-                ),
+                columns=("belief", "why it is plausible", "you chose it in"),
+                rows=tuple((one.says, one.because, _places(one)) for one in summary.beliefs_held),
             )
+        )
+        first = summary.beliefs_held[0].shown_in[0]
+        yield Paragraph(
+            lead="To reread one:",
+            text=f"in the notebook of its chapter, run {first.reread}, with the name of the checkpoint in it.",
         )
     if summary.beliefs_shed:
         yield Table(
@@ -162,7 +164,8 @@ def _places(one: BeliefSummary) -> str:
 
 
 def _place(place: Where) -> str:
-    return f"{place.chapter}: {place.checkpoint}"
+    back = "" if place.came_back_in is None else f", when it came back in {place.came_back_in}"
+    return f"{place.chapter}: {place.checkpoint}{back}"
 
 
 def _strays(summary: Summary) -> Grid:

@@ -24,6 +24,7 @@ class Where(Struct, frozen=True, kw_only=True):
     chapter: str
     checkpoint: str
     reread: str
+    came_back_in: str | None = None  # the later chapter that asked it, where that answer is meant
 
 
 class CheckpointSummary(Struct, frozen=True, kw_only=True):
@@ -127,9 +128,14 @@ def summarise(folded: Folded, bank: Bank, problems: Iterable[str] = ()) -> Summa
 
 
 def where(one: Answered) -> Where:
-    """The checkpoint that was answered, and how to see its reveal again; of a recall, in the chapter it is from."""
+    """The checkpoint that was answered, and how to see its reveal again in the chapter that it is from."""
     key = one.item.key
-    return Where(chapter=key.chapter, checkpoint=key.checkpoint, reread=f'desk.reveal("{key.checkpoint}")')
+    return Where(
+        chapter=key.chapter,
+        checkpoint=key.checkpoint,
+        reread=f'desk.reveal("{key.checkpoint}")',
+        came_back_in=one.key.chapter if one.recalled else None,
+    )
 
 
 def _chapter(chapter: ChapterAnswers, folded: Folded) -> ChapterSummary:
