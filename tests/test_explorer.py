@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,7 @@ def test_parts_without_a_control_are_kept_and_named():
         "scenario": "wrapper",
         "given": {**given, "mode": "write", "repeat": 2},
     }
+    assert json.loads(Explorer().paste(panel.json).set(ui="rpc").json)["id"] == "mine-what-if"
     panel.set(mode="as-opened", repeat=9)
     assert json.loads(panel.json) == copied
 
@@ -455,15 +457,15 @@ def test_on_paper_a_panel_is_its_state_and_everything_that_follows(monkeypatch: 
 
 def test_hostile_text_of_an_opened_case_is_text_everywhere():
     """Markup is escaped on paper, control characters are visible in all that the control is told."""
-    panel = Explorer().paste(
-        json.dumps({"id": "mine", "scenario": "wrapper", "given": {"args": {"action": HOSTILE}}})
-    )
+    given = {"args": {"action": HOSTILE}, "tool": HOSTILE, "handlers": [{"returns": {}, "ext": HOSTILE}]}
+    panel = Explorer().paste(json.dumps({"id": "mine", "scenario": "wrapper", "given": given}))
     told = panel.told()
 
     assert "<img" not in panel.page().html()
     assert "\x1b" not in json.dumps({**told, "case": ""}, ensure_ascii=False)
     assert "\\u001b[31" in fields(panel)["action"]["options"][0]["text"]
-    assert json.loads(told["case"])["given"]["args"] == {"action": HOSTILE}
+    assert json.loads(told["case"])["given"] == given
+    assert ElementTree.fromstring(told["picture"]["svg"]).tag == "{http://www.w3.org/2000/svg}svg"
     assert "<img" not in told["picture"]["svg"]
 
 

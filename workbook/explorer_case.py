@@ -70,9 +70,9 @@ def written(state: PanelState, opened: Opened = FRESH) -> dict[str, Any]:
             as_is |= opened.kept.get(part.name, {})
     says = {**given(state, opened.names), **as_is, **opened.further}
     keys = WrapperGiven.__struct_encode_fields__
-    changed = state != opened.start
+    is_it = state == opened.start or opened.id.endswith(FRESH.id)  # what was changed has another name, but one only
     made: dict[str, Any] = {
-        "id": f"{opened.id}-what-if" if changed and opened.id != FRESH.id else opened.id,
+        "id": opened.id if is_it else f"{opened.id}-{FRESH.id}",
         "scenario": WrapperCase.scenario,
         "given": {key: says[key] for key in sorted(says, key=keys.index)},
     }
