@@ -308,9 +308,9 @@ def _spelled(one: AnswerCount) -> str:
 
 
 def _label(one: AnswerCount) -> str:
-    """An answer in one line, and in words whether it is right."""
-    text = " / ".join(one.said)
-    return f"{text} [right]" if one.right else text
+    """An answer in one line, short where it has many parts, and in words if it is the right one."""
+    text = one.said[0] if len(one.said) == 1 else _spelled(one)
+    return f"Right: {text}" if one.right else text
 
 
 def _name(item: ItemReport) -> str:
