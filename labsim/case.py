@@ -19,6 +19,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from labsim.case_gate import DecidedByWord, GateGiven, ScopeWord, Verdict
 from labsim.errors import CaseError, UnknownCase
+from labsim.extras import SCENARIOS
 from labsim.review.script import HostMode, ReplyStep, Step
 from labsim.review.states import Status
 from labsim.terms import ApprovalMode, Outcome, Policy, Rule, Source, Tier
@@ -49,8 +50,10 @@ class HandlerSpec(_Part, frozen=True, kw_only=True):
     """One `tool_call` handler. `waits` (active ms) and `asks` (a confirm of its own) happen before the rest.
 
     `when` limits it to inputs that have these fields with these values; without it, it acts on every input.
+    `fn` is a handler that a chapter's own code registered (`labsim.extras`), which does everything else itself.
     """
 
+    fn: str | UnsetType = UNSET
     revise: Any = UNSET
     same: bool = False
     mutate: dict[str, Any] | UnsetType = UNSET
@@ -356,6 +359,12 @@ class GateCase(_Case, frozen=True, kw_only=True, tag="gate"):
     scenario: ClassVar[str] = "gate"
 
 
+class ExtraCase(_Case, frozen=True, kw_only=True):
+    """A case of a kind that a chapter registered (`labsim.extras`); each kind has a class of its own below this."""
+
+    given: Any
+
+
 Case: TypeAlias = (
     WrapperCase
     | DispatchCase
@@ -424,7 +433,7 @@ def parse_file(data: bytes, name: str) -> CaseFile:
     if "cases" not in raw and "given" in raw:
         remedy = 'Put it into {"schemaVersion": 1, "id": …, "cases": […]}.'
         raise CaseError(name, "this is a single case, not a file of cases", remedy)
-    file: CaseFile = _convert(raw, CaseFile, name)
+    file: CaseFile = _convert(raw, _kinds()[1], name)
     seen: dict[str, int] = {}
     for number, case in enumerate(file.cases):
         if case.id in seen:
@@ -444,7 +453,7 @@ def parse_case(raw: object, place: str) -> Case:
     from labsim.case_values import check_case
 
     _require_object(raw, place, "a case", "fixtures/schema/case.schema.json describes one.")
-    case: Case = _convert(raw, Case, place)
+    case: Case = _convert(raw, _kinds()[0], place)
     check_case(case, place)
     return case
 
@@ -489,6 +498,15 @@ def schema() -> dict[str, Any]:
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     made["title"] = "Cedar Workbook case file"
     return made
+
+
+def _kinds() -> tuple[Any, Any]:
+    """What a case can be, and a file of cases: the closed union, and what chapters have added to it by now."""
+    if not SCENARIOS:
+        return Case, CaseFile
+    from labsim.case_extra import kinds
+
+    return kinds()
 
 
 def _require_object(raw: object, place: str, what: str, remedy: str) -> None:

@@ -25,10 +25,12 @@ from labsim.case import (
     ResolveGiven,
     ReviewGiven,
     RpcCase,
+    WrapperGiven,
 )
 from labsim.case_gate import GateGiven
 from labsim.case_problems import meant, shown
 from labsim.errors import CaseError
+from labsim.extras import APPROVAL_RULES, HANDLERS, TOOLS
 from labsim.review.script import check_steps
 from labsim.terms import ApprovalMode, Policy, Tier
 
@@ -144,6 +146,7 @@ def check_labels(case: Case, place: str) -> None:
     if isinstance(given, CallGiven | ResolveGiven):
         _check_rule(given.approval, place)
     if isinstance(given, CallGiven):
+        _check_tool(case, given, place)
         _check_executor(given.executor, place)
         _check_answers(given, place)
     if isinstance(given, DispatchGiven):
@@ -161,13 +164,25 @@ def check_labels(case: Case, place: str) -> None:
 def _check_rule(approval: object, place: str) -> None:
     if not isinstance(approval, dict) or "fn" not in approval:
         return
-    label, labels = approval["fn"], get_args(FunctionLabel)
+    label, labels = approval["fn"], (*get_args(FunctionLabel), *APPROVAL_RULES)
     if not isinstance(label, str) or label not in labels:
         raise CaseError(
             f"{place}.given.approval.fn",
             f"{shown(label)} is not an approval rule",
             f"{meant(label, labels)}Use one of: {', '.join(labels)}.",
         )
+
+
+def _check_tool(case: Case, given: CallGiven, place: str) -> None:
+    """A name with a slash is that of a chapter's own tool, which goes through the wrapper alone."""
+    if "/" not in given.tool:
+        return
+    if given.tool not in TOOLS:
+        known = f"Use one of: {', '.join(TOOLS)}." if TOOLS else "A chapter's engine.py registers tools."
+        raise CaseError(f"{place}.given.tool", f"{shown(given.tool)} is no registered tool", known)
+    if not isinstance(given, WrapperGiven):
+        remedy = 'Use "wrapper", or a tool by name alone.'
+        raise CaseError(f"{place}.given.tool", f"the scenario {case.scenario} knows no registered tools", remedy)
 
 
 def _check_executor(executor: object, place: str) -> None:
@@ -250,6 +265,9 @@ def _check_call(given: CallGiven, place: str, odd: _Odd) -> None:
 
 
 def _check_handler(handler: HandlerSpec, place: str) -> None:
+    if handler.fn is not UNSET:
+        _check_named(handler, place)
+        return
     if not handler.same and all(getattr(handler, deed) is UNSET for deed in _DEEDS):
         raise CaseError(
             place,
@@ -258,6 +276,18 @@ def _check_handler(handler: HandlerSpec, place: str) -> None:
         )
     if handler.waits is not UNSET:
         _check_ms(handler.waits, f"{place}.waits")
+
+
+def _check_named(handler: HandlerSpec, place: str) -> None:
+    """A registered handler does all that it does by itself."""
+    if handler.fn not in HANDLERS:
+        known = f"Use one of: {', '.join(HANDLERS)}." if HANDLERS else "A chapter's engine.py registers handlers."
+        raise CaseError(f"{place}.fn", f"{shown(handler.fn)} is no registered handler", known)
+    for deed in ("same", *_DEEDS):
+        if getattr(handler, deed) not in (UNSET, False):
+            raise CaseError(
+                f"{place}.fn", f"a registered handler has no {deed!r} beside it", "Remove one of the two."
+            )
 
 
 def _check_ms(ms: int, place: str) -> None:

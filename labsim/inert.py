@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from labsim import extras
 from labsim.approval import json_details
 from labsim.errors import HostError, ThrownValue
 from labsim.events import Execute
@@ -123,6 +124,8 @@ class InertExecutor:
             )
         )
         behaviour = self._behaviour
+        if callable(behaviour):
+            return ToolResult(content=text_content(text_of(behaviour(copy_json(self.last_input)))))
         if isinstance(behaviour, Mapping):
             if "throw" in behaviour:
                 raise HostError(text_of(behaviour["throw"]))
@@ -141,7 +144,8 @@ def inert_tool(
 ) -> Tool:
     """A teaching tool. `approval` is a declaration, or `{"fn": LABEL}` for one of the approval rules."""
     if isinstance(approval, Mapping) and "fn" in approval:
-        approval = APPROVAL_RULES[approval["fn"]]
+        label = approval["fn"]
+        approval = APPROVAL_RULES[label] if label in APPROVAL_RULES else extras.APPROVAL_RULES[label]
     elif approval is None:
         approval = _null  # a declaration of null is there, unlike one that is missing; both stand for exec
     return Tool(

@@ -17,6 +17,7 @@ from labsim.case import (
     ClassifyCase,
     ContextCase,
     DispatchCase,
+    ExtraCase,
     FallbackCase,
     GateCase,
     LoopCase,
@@ -151,13 +152,17 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
         from labsim.scenario_resolve import Resolving
 
         return Resolving(case, stage)
+    if isinstance(case, ExtraCase):
+        from labsim.scenario_extra import ExtraUnderWay
+
+        return ExtraUnderWay(case, stage, _ui(case, stage, live=live))
     from labsim.scenario_host import HostScenario
 
     assert isinstance(case, ClassifyCase | FallbackCase | RpcCase)
     return HostScenario(case, stage)
 
 
-def _ui(case: WrapperCase | DispatchCase | LoopCase | GateCase, stage: Stage, *, live: bool) -> UI:
+def _ui(case: WrapperCase | DispatchCase | LoopCase | GateCase | ExtraCase, stage: Stage, *, live: bool) -> UI:
     from labsim.scripted import answers
 
     given = case.given

@@ -16,6 +16,7 @@ from labsim.case import CallGiven, DispatchCase, WrapperCase
 from labsim.errors import HostError
 from labsim.events import Execute, PreviewWait, QuestionAsked, TierResolved, ToolCallEvent
 from labsim.extensions import Runner
+from labsim.extras import TOOLS, OwnTool
 from labsim.hostvalues import copy_json
 from labsim.inert import InertExecutor, inert_tool
 from labsim.report import CallReport
@@ -118,9 +119,16 @@ class CallsUnderWay:
 
 def set_up(given: CallGiven, stage: Stage, ui: UI) -> CallSetUp:
     """The runner, its extensions and the wrapped tool that a case describes."""
-    executor = inert_executor(given, stage)
+    own = TOOLS.get(given.tool)
+    if own is not None:
+        given = _of_own_tool(given, own)
+    executor = inert_executor(given, stage, own)
     runner = case_runner(given, stage, ui)
     tool = inert_tool(given.tool, given.approval, executor, details=given.details, legacy_name=given.legacy_name)
+    if own is not None and own.details is not None:
+        from msgspec.structs import replace
+
+        tool = replace(tool, format_approval_details=own.details)
     if given.preview is not UNSET:
         tool = _with_wire_name(tool)
     return CallSetUp(
@@ -134,9 +142,17 @@ def set_up(given: CallGiven, stage: Stage, ui: UI) -> CallSetUp:
     )
 
 
-def inert_executor(given: CallGiven, stage: Stage) -> InertExecutor:
+def _of_own_tool(given: CallGiven, own: OwnTool) -> CallGiven:
+    """What the case is given, with the name and the declaration of a chapter's own tool."""
+    from msgspec.structs import replace
+
+    return replace(given, tool=own.name, approval=own.approval if given.approval is UNSET else given.approval)
+
+
+def inert_executor(given: CallGiven, stage: Stage, own: OwnTool | None = None) -> InertExecutor:
     """The executor that the case describes; it counts its entries and has no effect."""
-    return InertExecutor(stage, given.tool, None if given.executor is UNSET else given.executor)
+    runs = own.runs if own is not None else None
+    return InertExecutor(stage, given.tool, runs if given.executor is UNSET else given.executor)
 
 
 def case_runner(given: CallGiven, stage: Stage, ui: UI, *, inner_tool: str | None = None) -> Runner:

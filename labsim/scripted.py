@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 from labsim.case import CallGiven, HandlerSpec, ResultHandlerSpec
 from labsim.errors import HostError, ThrownValue
 from labsim.events import Ledger, ToolCallEvent, ToolResultEvent
+from labsim.extras import HANDLERS
 from labsim.handlers import EventName, Extension, HandlerContext, PlainHandler, ToolCallInput, ToolResultInput
 from labsim.hostvalues import copy_json, same, text_of
 from labsim.tool import text_content, visible_text
@@ -124,6 +125,8 @@ class _ToolCallHandler:
             return None
         if spec.when is not UNSET and not _has(event.input, spec.when):
             return None
+        if spec.fn is not UNSET:
+            return HANDLERS[spec.fn](event, context)
         if spec.waits is not UNSET or spec.asks is not UNSET:
             return self._slowly(event, context)
         return self._answer(event)

@@ -37,6 +37,24 @@ def error_output(one: Any) -> None:
     one.outputs = [v4.new_output("error", ename="KeyError", evalue="'x'", traceback=[])]
 
 
+ENGINE = """from labsim.extras import Given
+
+
+async def play(given, host):
+    return {"revision": 1 / 0}
+
+
+def register(kit):
+    kit.scenario("beds", Given, play)
+"""
+OWN = {
+    "id": "own",
+    "title": "A kind of its own",
+    "scenario": f"{CHAPTER}/beds",
+    "given": {},
+    "expected": {"revision": 1},
+    "why": "So.",
+}
 #: What is changed, and each line that the check then says, but for the verdict. Nothing of this needs a kernel.
 FAULTS: dict[str, tuple[Change, list[str]]] = {
     # -- chapter.toml
@@ -239,16 +257,41 @@ FAULTS: dict[str, tuple[Change, list[str]]] = {
     ),
     "engine without register": (
         put("engine.py", "def setup(kit):\n    pass\n"),
-        [
-            (
-                "engine.py: there is no function register. Define register(kit), and have it register what "
-                "the cases name."
-            )
-        ],
+        [("engine.py: there is no function register(kit). It has to run by itself, and to define register(kit).")],
     ),
     "engine is no Python": (
         put("engine.py", "def register(kit)\n    pass\n"),
-        ["engine.py: line 1: this is not Python: expected ':'. Mend the line."],
+        [("engine.py: line 1: SyntaxError: expected ':'. It has to run by itself, and to define register(kit).")],
+    ),
+    "engine that raises": (
+        put("engine.py", "def register(kit):\n    kit.handler('quiet', beds)\n"),
+        [
+            (
+                "engine.py: line 2: NameError: name 'beds' is not defined. It has to run by itself, and to define "
+                "register(kit)."
+            )
+        ],
+    ),
+    "handler that nobody registered": (
+        value(CASES, "cases", 0, "given", "handlers", to=[{"fn": "greenhouse-desk/quiet"}]),
+        [
+            (
+                "cases.json: line 23: cases[0] (asked).given.handlers[0].fn: 'greenhouse-desk/quiet' is no "
+                "registered handler. A chapter's engine.py registers handlers."
+            )
+        ],
+    ),
+    "own scenario that goes wrong": (
+        lambda folder: [
+            put("engine.py", ENGINE)(folder),
+            value(CASES, "cases", 3, to=OWN)(folder),
+        ],
+        [
+            (
+                "cases.json: line 74: cases[3] (own): it cannot be played (The scenario greenhouse-desk/beds: "
+                "ZeroDivisionError: division by zero). Mend what it is given."
+            )
+        ],
     ),
     "a home": (
         text(CHECKPOINTS, "letter by letter.", "in /home/ada/rules.txt."),

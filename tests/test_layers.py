@@ -18,11 +18,11 @@ TOP = Path(__file__).resolve().parents[1]
 #: ending in `.*` is what is left of a package; a module of it that others need earlier is named where it belongs.
 LAYERS: dict[str, tuple[str, ...]] = {
     "words, errors, and the host's view of a value": ("labsim", "errors", "terms", "hostvalues"),
-    "what stands by itself": ("tool", "strictjson", "library", "recordings"),
+    "what stands by itself": ("tool", "strictjson", "library", "recordings", "extras"),
     "the parts of a case that packages describe": ("case_gate", "review.states", "review.script"),
     "the vocabulary of cases, and who decides a policy": ("case", "approval"),
     "what happened": ("events", "safety", "case_problems"),
-    "when it happens": ("stage", "loop_events", "lanes", "case_values"),
+    "when it happens": ("stage", "loop_events", "lanes", "case_values", "case_extra"),
     "who answers, what is inert, what a run showed": ("ui", "inert", "report"),
     "protocols and hosts that know no wrapper": ("rpc.*", "bash.*", "fallback.*", "gate.*"),
     "what extensions register": ("handlers",),
@@ -32,13 +32,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "the desk at the end of a pipe": ("rpc.actions", "rpc.server", "rpc.host", "rpc.__main__"),
     "a case's calls": ("scenario_call", "scenario_resolve", "scenario_host", "scenario_gate", "scenario_review"),
     "a case's writes": ("scenario_dispatch",),
-    "a case's batches": ("scenario_loop",),
+    "a case's batches": ("scenario_loop", "scenario_extra"),
     "plays any case": ("play",),
     "compares, shows, measures": ("replay", "show", "bench"),
     "the command line": ("__main__",),
 }
 #: Imports inside a function that point upwards, each with its reason. There are no others.
 UPWARDS = {
+    ("case", "case_extra"): "it makes classes like those of `case`, once a chapter has registered a kind",
     ("case", "case_problems"): "it explains a refusal from the classes of `case`",
     ("case", "case_values"): "it looks at values of the classes of `case`; reading has one door",
     ("case_values", "dispatch.schema"): "a package reads its own words",

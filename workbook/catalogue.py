@@ -35,6 +35,7 @@ from msgspec import Struct
 
 from labsim.errors import CaseError
 from labsim.library import fixtures_dir
+from workbook.chapter_engine import load_engine
 from workbook.chapter_file import CHAPTER_FILE, ChapterFile, ChapterFiles, Place, is_id, read_chapter
 from workbook.errors import WorkbookError
 from workbook.library import NOTEBOOK_SUFFIX, notebooks_dir
@@ -234,12 +235,20 @@ def notebooks_named(names: Iterable[str]) -> list[Path]:
 
 
 def cases_named(names: Iterable[str]) -> list[str]:
-    """The files of cases that somebody means by files, folders of chapters and ids. Raises: as `named`."""
+    """The files of cases that somebody means by files, folders of chapters and ids.
+
+    A chapter that is meant is as good as opened: its `engine.py` is run. Raises: as `named`; EngineFailed.
+    """
     made: list[str] = []
     for name in names:
         path = Path(name)
         chapter = (path / CHAPTER_FILE).is_file() or (is_id(name) and not path.exists())
-        made += [str(file) for file in named(name).files().cases] if chapter else [name]
+        if not chapter:
+            made.append(name)
+            continue
+        files = named(name).files()
+        load_engine(files.id, files.engine)  # its cases may name what it registers
+        made += map(str, files.cases)
     return made
 
 

@@ -22,6 +22,7 @@ from labsim.play import run
 from labsim.report import Report
 from workbook.catalogue import Origin, SameId, UnknownChapter, catalogue, chapters_in
 from workbook.cells import Cells
+from workbook.chapter_engine import load_engine
 from workbook.chapter_file import ChapterFiles
 from workbook.checkpoint_file import (
     Belief,
@@ -136,8 +137,12 @@ class Chapter:
     """One chapter, open: what a notebook calls a desk."""
 
     def __init__(self, files: ChapterFiles, *, learner: Learner, progress: Progress, cells: Cells = _CELLS) -> None:
-        """Reads all of the chapter's files. Raises: labsim.errors.CaseError, with the place."""
+        """Runs the chapter's `engine.py`, if it has one, and reads all of its files.
+
+        Raises: labsim.errors.CaseError, with the place; workbook.chapter_engine.EngineFailed.
+        """
         self.id = files.id
+        load_engine(files.id, files.engine)
         self._given: dict[str, Any] = {}
         self._claims: list[SourceClaim] = []
         cases: dict[str, Case] = {}

@@ -54,7 +54,7 @@ def _of_case(case: Case, place: str) -> Iterator[CaseError]:
     try:
         report = run(case)
     except LabsimError as error:
-        yield CaseError(place, f"it cannot be played ({error})", "Mend what it is given.")
+        yield CaseError(place, f"it cannot be played ({str(error).rstrip('.')})", "Mend what it is given.")
         return
     if not report.checks:
         remedy = 'Say what it shows, such as {"prompts": 1}: a case that claims nothing proves nothing.'

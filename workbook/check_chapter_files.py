@@ -6,7 +6,6 @@ them, so a list that is refused as a whole is read again entry by entry.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from labsim.case import parse_file
 from labsim.errors import CaseError
 from labsim.strictjson import parse
 from workbook.catalogue import Catalogue, Origin
+from workbook.chapter_engine import EngineFailed, load_engine
 from workbook.chapter_file import CHAPTER_FILE, line_of
 from workbook.check_chapter_parts import Checking, Fault, Layer, fault_of, texts_in
 from workbook.checkpoint_file import parse_beliefs, parse_checkpoints
@@ -39,9 +39,9 @@ _SECRETS: Final = {
 def check_files(checking: Checking, known: Catalogue) -> Iterator[Fault]:
     """Every fault of the files. `known`: all chapters that there are, this one included."""
     yield from _neighbours(checking, known)
-    yield from _formats(checking)
     if checking.files.engine is not None:
-        yield from _engine(checking, checking.files.engine)
+        yield from _engine(checking, checking.files.engine)  # first: it registers what the cases name
+    yield from _formats(checking)
     if not checking.chapter.notebook.is_file():
         name = checking.name(checking.chapter.notebook)
         yield _of_file(name, "there is no such file", "A chapter has a notebook; add it, or mend its name.")
@@ -191,17 +191,12 @@ def _whose(checking: Checking, path: Path) -> Iterator[Fault]:
 
 
 def _engine(checking: Checking, path: Path) -> Iterator[Fault]:
-    """Whether `engine.py` is Python and has the one function that is called."""
-    name = checking.name(path)
+    """Whether `engine.py` runs and registers."""
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except SyntaxError as error:
-        yield _of_file(name, f"this is not Python: {error.msg}", "Mend the line.", error.lineno)
-        return
-    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    if "register" not in defined:
-        remedy = "Define register(kit), and have it register what the cases name."
-        yield _of_file(name, "there is no function register", remedy)
+        load_engine(checking.chapter.id, path)
+    except EngineFailed as error:
+        remedy = "It has to run by itself, and to define register(kit)."
+        yield _of_file(checking.name(path), error.found, remedy, error.line)
 
 
 def _of_file(file: str, found: str, remedy: str, line: int | None = None, place: str = "") -> Fault:
