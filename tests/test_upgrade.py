@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 from nbclient import NotebookClient
 
 import workbook as wb
 from workbook import copies
+from workbook.cli import main
 from workbook.library import notebooks_dir, notebooks_in
 from workbook.progress import FILE_NAME, Commit, Confidence, Key, Progress
 
@@ -92,6 +94,27 @@ def test_every_answer_counts_as_it_did(left: LeftBehind) -> None:
     for chapter, asked in left.standing.items():
         assert {name: now[chapter][name] for name in asked} == asked
     assert Progress(left.desk).problems == []
+
+
+def test_the_learners_progress_and_export_have_every_older_answer(left: LeftBehind) -> None:
+    """What 0.1.0 could not yet show is made of what it kept."""
+    run = CliRunner()
+    shown = run.invoke(main, ["progress", str(left.desk), "--json"], catch_exceptions=False)
+    exported = run.invoke(main, ["export", str(left.desk)], catch_exceptions=False)
+
+    assert (shown.exit_code, exported.exit_code) == (0, 0)
+    verdicts = {
+        chapter["id"]: {one["id"]: one["verdict"] for one in chapter["checkpoints"]}
+        for chapter in json.loads(shown.stdout)["chapters"]
+    }
+    for chapter, asked in left.standing.items():
+        assert {name: verdicts[chapter][name] for name in asked} == {n: one["verdict"] for n, one in asked.items()}
+    answers = (left.desk / "my-work.json").read_text(encoding="utf-8")
+    given = [
+        one["answer"] for asked in left.standing.values() for one in asked.values() if one["answer"] is not None
+    ]
+    assert given
+    assert [answer for answer in given if json.dumps(answer, ensure_ascii=False) not in answers] == []
 
 
 def test_what_is_answered_after_the_upgrade_goes_on_where_the_file_ended(left: LeftBehind) -> None:
