@@ -198,7 +198,7 @@ def test_a_summary_counts_ends_and_names_who_decided() -> None:
     asked = wb.what_if(DAY, mode="write", policies={"edit_cards": "Prompt ", "bsah": "deny"})
 
     assert asked.ends == {"asks a person": 4, "runs unasked": 1, "is refused": 1}
-    assert asked.prompts == 4
+    assert asked.prompts == asked.decisions["prompts"].sum() == 4
     assert asked.name == "mode write, edit_cards: prompt, bsah: deny"
     assert asked.unused == ("bsah",)
     assert [tuple(row) for row in asked.rules.itertuples(index=False)] == [
@@ -375,8 +375,9 @@ def test_settings_to_compare_are_modes_tuples_or_what_ifs(setting: Any, says: st
     assert str(caught.value) == says
 
 
-def test_rules_for_bash_need_commands_to_look_at() -> None:
+def test_rules_for_bash_need_commands_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without arguments there is no command; with arguments that are no object, neither; a bad rule is named."""
+    monkeypatch.setattr(many_calls, "CHUNK", 1)
     with pytest.raises(BadCallLog, match="there is no column 'args'"):
         wb.what_if([{"tool": "bash", "tier": "exec"}], bash=PATTERNS)
     with pytest.raises(BadCallLog, match="calls: row 2, column args: the arguments are no JSON object"):
@@ -411,15 +412,18 @@ def test_a_log_full_of_commands_runs_none_of_them() -> None:
 
 
 def test_five_million_calls_a_second_on_one_core() -> None:
-    """Issue 6, for sorting the calls into kinds and deciding them together; measured, it is several times that."""
+    """Issue 6, for sorting the calls into kinds and deciding them together; measured, it is several times that.
+
+    Processor time, so that a machine with other work to do says the same.
+    """
     log = made_up(1_000_000)
     setting = many_calls.Settings(mode=many_calls.ApprovalMode.WRITE, policies={"tool_3": Policy.DENY})
 
     seconds = []
     for _ in range(4):
-        start = time.perf_counter()
+        start = time.process_time()
         many_calls.decide(many_calls.kinds_of(log, commands=False), setting)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
 
     assert len(log) / min(seconds) > 5_000_000
 

@@ -96,7 +96,7 @@ class Changed:
             words = [f"{answer.policy} ({answer.source}, {answer.rule})" for answer in answers]
             key = (kind.tool, kind.declaration or NOTHING, command or NOTHING, *words)
             row = found.setdefault(key, [first, 0])  # kinds that differ only in a former name are one row
-            row[0], row[1] = min(row[0], first), row[1] + calls
+            row[1] += calls
         order = sorted(found.items(), key=lambda item: (-item[1][1], item[0]))
         names = ("tool", "declaration", "command", "before", "after")
         columns: dict[str, list[Any]] = {name: [key[place] for key, _ in order] for place, name in enumerate(names)}
@@ -108,7 +108,10 @@ class Changed:
         return Table(columns, types, Look(caption=self.name, header="tool", rows=20))
 
     def _pairs(self) -> Iterable[tuple[int, int, int, int]]:
-        """The kinds that change, as numbered before and after, with the first place of each and how many."""
+        """The kinds that change, as numbered before and after, with the place of the first call and how many.
+
+        In the order of the first calls.
+        """
         many = len(self.after.kinds.kinds)
         joined = (
             self.before.kinds.codes[self._places].astype(np.int64) * many + self.after.kinds.codes[self._places]

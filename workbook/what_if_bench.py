@@ -1,8 +1,8 @@
 """How fast, and in how much memory, a log is read and decided: `python -m workbook.what_if_bench [CALLS]`.
 
 On top of `what_ifs`; nothing imports it. The log is made up, the same every time: forty tools and `bash`, eight
-declarations, and arguments that hold one of a thousand commands or paths. Times are wall clock on one core; memory
-is what Python and numpy allocate beyond the frame, at the worst moment, and the process's own peak.
+declarations, and arguments with one of a thousand commands. Times are of the processor, one core; memory is what
+Python and numpy allocate beyond the frame, at the worst moment, and the process's own peak.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ def _best(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
     """The shortest of several runs, in seconds, and what the last one returned."""
     seconds, made = [], None
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         made = work()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     return min(seconds), made
 
 
