@@ -456,5 +456,4 @@ def test_the_bench_says_what_it_measured() -> None:
         "read calls.parquet",
         "read calls.csv",
         "read calls.jsonl",
-        "peak of the process",
     ]
