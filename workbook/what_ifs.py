@@ -288,5 +288,5 @@ def _listed(names: Iterable[str]) -> str:
 
 def _in_words(calls: int, asked: Mapping[str, int]) -> str:
     """What somebody should know who does not see the bars: how often a person is asked, under each setting."""
-    words = [f"{count:,} under {name}" for name, count in asked.items()]
+    words = [f"{count:,} under “{name}”" for name, count in asked.items()]
     return f"Bars for {len(asked)} settings. Of {counted(calls)}, a person is asked about {_listed(words)}."
