@@ -120,7 +120,7 @@ class Graded(Struct, frozen=True, kw_only=True):
                 made = sum(one.made for one in calls if one.sweep is not None)
                 more = f" So does what has to hold in {made:,} more, which were made from parts." if made else ""
                 yield Paragraph(lead="Right.", text=_all(len(written)) + more)
-                yield Table(grid=_overview(calls))
+                yield from _overview(calls)
             case TraceExercise():
                 for one in self.tried:
                     assert isinstance(one, TriedTrace)
@@ -249,19 +249,33 @@ def _of_trace(one: TriedTrace, exercise: TraceExercise) -> Iterator[Block]:
         yield _rows(one.sound, "Ledger of the same trace with the sound one", one.sound_rows)
 
 
-def _overview(tried: tuple[TriedCall, ...]) -> Grid:
-    """Each situation with the calls that were asked about, and what became of them."""
-    rows = []
-    for one in tried:
-        if one.sweep is not None:
-            rows.append((one.title, f"{one.made:,} made", "\n".join(claim.says for claim in one.sweep.holds)))
-            continue
-        seen = one.report.observed
-        prompts, effects = seen.get("prompts", 0), seen.get("effects", 0)
-        asked = f"asked {prompts} time{'s' if prompts != 1 else ''}" if prompts else "nobody was asked"
-        ran = f"{effects} effect{'s' if effects != 1 else ''}"
-        rows.append((one.title, asked, f"{ran}, {seen.get('outcome', 'waiting')}"))
-    return Grid(caption="What was tried", columns=("situation", "questions", "what came of it"), rows=tuple(rows))
+def _overview(tried: tuple[TriedCall, ...]) -> Iterator[Table]:
+    """Each written situation with its questions and effects; then each sweep, with what held in all of it."""
+    written = [one for one in tried if one.sweep is None]
+    rows = tuple((one.title, _asked(one.report), _ran(one.report)) for one in written)
+    yield Table(grid=Grid(caption="What was tried", columns=("situation", "asked", "what came of it"), rows=rows))
+    held = tuple(
+        (sweep.title[:1].upper() + sweep.title[1:], f"{one.made:,}", "\n".join(claim.says for claim in sweep.holds))
+        for one in tried
+        if (sweep := one.sweep) is not None
+    )
+    if held:
+        columns = ("made from", "situations", "what held in all of them")
+        yield Table(grid=Grid(caption="What has to hold", columns=columns, rows=held, numbers=frozenset({1})))
+
+
+def _asked(report: Report) -> str:
+    """How often somebody was asked for an approval."""
+    prompts: int = report.observed.get("prompts", 0)
+    return {0: "nobody", 1: "once", 2: "twice"}.get(prompts, f"{prompts} times")
+
+
+def _ran(report: Report) -> str:
+    """How many of the calls ran."""
+    effects, calls = report.observed.get("effects", 0), len(report.calls)
+    if calls == 1:
+        return "it ran" if effects else "it did not run"
+    return f"{effects} of {calls} ran"
 
 
 def _given(one: TriedCall) -> Iterator[Block]:
