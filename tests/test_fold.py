@@ -182,6 +182,10 @@ BELIEFS_TABLE: dict[str, tuple[list[tuple[str, ...]], dict[str, bool]]] = {
     ),
     "not before its own reveal": ([("answer", "again", "one"), ("commit", "kept", "once")], {"kept": True}),
     "an earlier right answer does not": ([("answer", "kept", "once"), ("answer", "again", "one")], {"kept": True}),
+    "nor does the order in which questions were first touched": (
+        [("note", "again", "hm"), ("answer", "kept", "once"), ("answer", "again", "one")],
+        {"kept": True},
+    ),
     "nor one to a question without the belief": (
         [("answer", "again", "one"), ("answer", "quiet", "asked")],
         {"kept": True},
@@ -239,6 +243,8 @@ def test_which_beliefs_are_held_and_shed(doings: Doings, steps: list[tuple[str, 
                 doings.answer(checkpoint, given_[0], asking="second")
             case "reset":
                 doings.reset(checkpoint)
+            case "note":
+                doings.note(checkpoint, *given_)
             case "check":
                 doings.check(checkpoint, *given_)
 

@@ -66,6 +66,15 @@ def test_what_is_not_yet_right_comes_before_what_was_right(doings: Doings):
     assert back(doings)[0] == "order"
 
 
+def test_what_was_answered_rightly_when_it_came_back_is_no_longer_not_yet(doings: Doings):
+    """A recall mends: after it, the least certain of the right answers come first."""
+    all_right(doings, Confidence.GUESS, "order")
+    doings.answer("order", ("asked", "back", "ran"), Confidence.CERTAIN)
+    doings.answer("order", RIGHT["order"], asking="second")
+
+    assert "order" not in back(doings)
+
+
 def test_of_right_answers_the_least_certain_come_back(doings: Doings):
     """Who never said how sure they were comes last."""
     doings.answer("again", "two", Confidence.CERTAIN).answer("kept", "once").answer(

@@ -280,7 +280,7 @@ def _evidence(one: Answered) -> Iterator[_Evidence]:
     standing, first = one.standing, one.attempts[0]
     for attempt in (first,) if standing is None or standing is first else (first, standing):
         judged = one.item.judge(attempt.commit.answer)
-        if judged.right and attempt.blind and attempt is standing and attempt.reveal is not None:
+        if judged.right and attempt.blind and attempt is standing:
             yield _Evidence(attempt.commit.seq, False, one.item.beliefs, one)
         if judged.beliefs:
             yield _Evidence(attempt.commit.seq, True, judged.beliefs, one)
