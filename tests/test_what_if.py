@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -280,6 +281,26 @@ def test_what_changes_is_listed_call_by_call_and_counted() -> None:
     assert len(after.changed(before)) == 3
     assert len(before.changed(before)) == 0
     assert "command" not in before.changed(wb.what_if(DAY, mode="yolo")).kinds
+
+
+def test_a_file_is_a_log_like_any_other(tmp_path: Path) -> None:
+    """A path, as text or as a path, in place of the calls; other columns come along to what changed."""
+    path = tmp_path / "calls.csv"
+    path.write_text("at,tool,tier\n08:00,read,read\n09:00,edit,write\n")
+
+    changed = wb.what_if(path).changed(wb.what_if(str(path), mode="write"))
+
+    assert changed.rows.astype(object).to_dict("records") == [
+        {
+            "at": "09:00",
+            "tool": "edit",
+            "declaration": "write",
+            "before": "prompt",
+            "rule before": "R9",
+            "after": "allow",
+            "rule after": "R8",
+        }
+    ]
 
 
 def test_what_ifs_about_different_logs_are_not_compared() -> None:
