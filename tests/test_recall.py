@@ -332,6 +332,13 @@ def test_every_later_chapter_has_two_questions_for_somebody_new(shipped: Bank, a
     assert all(held & item.beliefs for item in found)
 
 
+def test_the_first_chapter_after_the_start_has_two_questions_as_well(shipped: Bank):
+    """There are only two before it, and both come back: what was wrong first."""
+    found = recalled([], shipped, "boundary-desk")
+
+    assert [item.key.chapter for item in found] == ["start-here"] * PER_CHAPTER
+
+
 def test_the_same_answers_bring_the_same_questions_back_in_another_process_order(shipped: Bank):
     """No set, hash or clock has a say: a bank made anew chooses the same."""
     other = installed()
