@@ -210,7 +210,7 @@ FAILING_HANDLERS: Final[dict[str, tuple[Any, str]]] = {
     "raises on a word": (breaks_on_words, "It raised TypeError: '>' not supported between instances of 'str'"),
     "loops": (
         spins,
-        "It never came to an answer about seed_note with {'action': 'reserve', 'count': 5}: it was still",
+        "It never came to an answer, asked about seed_note with {'action': 'reserve', 'count': 5}: it was still",
     ),
     "waits outside": (waits_outside, "It waited for something outside the simulated host, asked about seed_note"),
     "exits": (leaves, "It raised SystemExit, at line "),
@@ -398,7 +398,7 @@ FAILING_APPROVERS: Final[dict[str, tuple[Any, str]]] = {
     ),
     "returns a number": (lambda question: 0, "It returned 0 to “Allow tool: seed_note"),
     "raises": (lambda question: question.text["Input"], "It raised TypeError: string indices must be integers"),
-    "asks for ever": (spins_for_ever, "It never came to an answer to “Allow tool: seed_note"),
+    "asks for ever": (spins_for_ever, "It never came to an answer, asked “Allow tool: seed_note"),
     "waits outside": (waits_outside, "Hand in a function of one question, or a class with a method answer"),
     "forgets to await": (forgets_to_await, "It did not wait for the person, asked “Allow tool: seed_note"),
     "uses the reply before it is there": (uses_the_reply_at_once, "It raised AttributeError: "),

@@ -16,13 +16,15 @@ from labsim.play import run
 from labsim.show import kind_of
 from workbook.call_play import Mine, play_mine
 from workbook.exercise_check import check_exercises
-from workbook.exercise_file import CallExercise, CaseExercise, Form, Situation, TraceExercise, parse_exercises
+from workbook.exercise_file import parse_exercises
+from workbook.exercise_kinds import CallExercise, CaseExercise, Form, Situation, TraceExercise
 from workbook.flawed import PIECES, Part
 from workbook.graded import Grade, Graded
 from workbook.grading import grade, task
 from workbook.grading_calls import bring, swept
-from workbook.handed_in import WatchedApprover, read_settings
 from workbook.invariants import PersonSays, against
+from workbook.settings_read import read_settings
+from workbook.watched_approver import WatchedApprover
 
 FILE = fixtures_dir() / "exercises" / "your-own-desk.json"
 EXERCISES = parse_exercises(FILE.read_bytes(), FILE.name, "your-own-desk")

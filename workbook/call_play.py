@@ -1,7 +1,8 @@
 """A case of the first host, played with somebody's own settings, handler or approver in place of the case's.
 
-Above `handed_in` and the engine's scenarios; below `grading_calls` and `grading_traces`. The same case, hence the
-same calls put to another policy; what the case scripts for that part is taken out, and nothing else is changed.
+Above what is watched (`watched_handler`, `watched_approver`) and the engine's scenarios; below `grading_calls` and
+`grading_traces`. The same case, hence the same calls put to another policy; what the case scripts for that part is
+taken out, and nothing else is changed.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from labsim.show import one_line
 from labsim.stage import Question, Stage
 from labsim.ui import UI, InertUI, QuestionUI, ScriptedUI
 from labsim.wrapper import ToolWrapper
-from workbook.exercise_file import YOURS, CallCase, Situation
-from workbook.handed_in import Asked, SettingsRead, WaitingRoom, WatchedApprover, WatchedHandler
+from workbook.exercise_kinds import YOURS, CallCase, Situation
+from workbook.settings_read import SettingsRead
+from workbook.watched_approver import Asked, WaitingRoom, WatchedApprover
+from workbook.watched_handler import WatchedHandler
 
 DAY_MS: Final = 24 * 60 * 60 * 1_000
 

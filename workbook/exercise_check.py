@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from labsim.case import Case
 from labsim.errors import CaseError
 from labsim.play import run
-from workbook.exercise_file import CallExercise, CaseExercise, Exercise, Form, GateExercise, TraceExercise
+from workbook.exercise_kinds import CallExercise, CaseExercise, Exercise, Form, GateExercise, TraceExercise
 from workbook.flawed import PIECES
 from workbook.grading_calls import broken
 from workbook.invariants import ALWAYS

@@ -1,17 +1,14 @@
-"""Exercises as data: what a learner is to write, and the situations that what they wrote is tried in.
+"""Exercises as data: the file format, read strictly, and its JSON Schema.
 
-Above `labsim.case`, whose vocabulary the situations use, and `invariants`; below `grading`, which plays them. A
-file says what has to come out and never how to get there: a situation is a case whose scripted answers are those
-of somebody who does it right, so that the file can be checked by playing it (`exercise_check`).
-`fixtures/schema/exercises.schema.json` is made by `schema_text`.
+Above `exercise_kinds`, which it reads; below `exercise_check`, which plays what it read, and `chapters`. A file
+says what has to come out and never how to get there. `fixtures/schema/exercises.schema.json` is made by
+`schema_text`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from enum import StrEnum
-from itertools import product
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
@@ -31,14 +28,24 @@ from labsim.case import (
 )
 from labsim.errors import CaseError
 from labsim.strictjson import parse
+from workbook.exercise_kinds import (
+    MOST_MADE,
+    CallCase,
+    CallExercise,
+    CaseExercise,
+    Exercise,
+    Form,
+    GateExercise,
+    Part,
+    Situation,
+    Sweep,
+    TraceExercise,
+)
 from workbook.flawed import Piece
 from workbook.invariants import Invariant, PersonSays
 
-#: The hand-in that stands in place of what a case of the first host scripts: `ext` of its scripted handler.
-YOURS: Final = "yours"
-_MOST_MADE: Final = 2_000  # situations of one sweep; more would keep a learner waiting
+__all__ = ["CallExercise", "Exercise", "GateExercise", "parse_exercises", "schema", "schema_text"]
 
-CallCase: TypeAlias = WrapperCase | DispatchCase | LoopCase
 _GIVENS: Final[dict[str, type[CallGiven]]] = {
     "wrapper": WrapperGiven,
     "dispatch": DispatchGiven,
@@ -46,116 +53,10 @@ _GIVENS: Final[dict[str, type[CallGiven]]] = {
 }
 
 
-class Form(StrEnum):
-    """What is handed in. The first two are for the second host, the others for the first."""
-
-    POLICY = "policy"  # a plain function of the request
-    APPROVER = "approver"  # a class with `async def approve`, or an `async def` function
-    SETTINGS = "settings"  # a mapping: tools.approvalMode and tools.approval
-    HANDLER = "handler"  # a function of the event and its context
-    ANSWERS = "answers"  # a function of one open question, or a class with `answer`
-    TRACE = "trace"  # a part of a case, as data, that breaks a given piece
-    CASE = "case"  # a whole case of the learner's own
-
-
-class Situation(Struct, frozen=True, kw_only=True):
-    """One call or several at the first host. `person`: what a person says who is asked, in turn."""
-
-    case: CallCase
-    person: tuple[PersonSays, ...] = ()
-
-
-class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A piece of a file; a key it does not know is refused."""
-
-
-class Sweep(_Part, frozen=True, kw_only=True):
-    """Situations that are made and not written: each choice of one entry from every list of `vary`, over `given`.
-
-    Of each of them, what is in `holds` has to be true. `person`: the replies of a person to try, one list for each.
-    """
-
-    id: str
-    title: str
-    why: str
-    given: dict[str, Any] = {}
-    vary: tuple[tuple[dict[str, Any], ...], ...]
-    person: tuple[tuple[PersonSays, ...], ...] = ((),)
-    holds: tuple[Invariant, ...]
-
-    @property
-    def size(self) -> int:
-        """How many situations it makes."""
-        made = len(self.person)
-        for entries in self.vary:
-            made *= len(entries)
-        return made
-
-    def situations(self) -> Iterator[Situation]:
-        """All of them, always in the same order. Raises: CaseError, if one of them is no case."""
-        made = product(product(*self.vary), self.person)
-        for number, (parts, person) in enumerate(made, start=1):
-            given: dict[str, Any] = dict(self.given)
-            for part in parts:
-                given |= part
-            raw = {"id": f"{self.id}-{number}", "scenario": "wrapper", "title": self.title, "given": given}
-            case = parse_case(raw, f"{self.id}, situation {number}")
-            assert isinstance(case, WrapperCase)
-            yield Situation(case=case, person=person)
-
-
-class Exercise(Struct, frozen=True, kw_only=True):
-    """One thing to write."""
-
-    id: str
-    form: Form
-    task: str
-    rules: tuple[str, ...]
-    hints: tuple[str, ...]
-
-
-class GateExercise(Exercise, frozen=True, kw_only=True):
-    """A policy or an approver for the second host.
-
-    `situations` are hidden until something is handed in, in the order they are tried. A situation's `title` says
-    what is tried and its `why` what should come of it; both are shown to a learner whose code fails there.
-    """
-
-    situations: tuple[GateCase, ...]
-
-
-class CallExercise(Exercise, frozen=True, kw_only=True):
-    """Settings, a handler or an approver for the first host; `sweeps` are tried once all situations hold."""
-
-    situations: tuple[Situation, ...]
-    sweeps: tuple[Sweep, ...]
-
-
-class TraceExercise(Exercise, frozen=True, kw_only=True):
-    """A given piece to break. A trace sets the keys of `opens`; the rest of the case is `given`.
-
-    It has to make the flawed piece do what `broken` forbids, and must not make the sound one do it.
-    """
-
-    piece: Piece
-    scenario: Literal["wrapper", "dispatch", "loop"]
-    given: dict[str, Any]
-    opens: tuple[str, ...]
-    broken: Invariant
-    why: str
-
-
-class CaseExercise(Exercise, frozen=True, kw_only=True):
-    """A whole case to design: of one of these scenarios, claiming at least these fields."""
-
-    scenarios: tuple[str, ...]
-    claims: tuple[str, ...]
-
-
 # ------------------------------------------------------------------------------------------------- as it is written
 
 
-class _Spec(_Part, frozen=True, kw_only=True, tag_field="form"):
+class _Spec(Part, frozen=True, kw_only=True, tag_field="form"):
     id: str
     task: str
     rules: tuple[str, ...] = ()
@@ -186,7 +87,7 @@ class HandlerSpec(_Spec, frozen=True, kw_only=True, tag="handler"):
     keys: ClassVar[str] = "situations and sweeps"
 
 
-class Attended(_Part, frozen=True, kw_only=True):
+class Attended(Part, frozen=True, kw_only=True):
     """A situation in which a person can be asked."""
 
     case: Any
@@ -202,7 +103,7 @@ class AnswersSpec(_Spec, frozen=True, kw_only=True, tag="answers"):
 class TraceSpec(_Spec, frozen=True, kw_only=True, tag="trace"):
     piece: Piece
     scenario: Literal["wrapper", "dispatch", "loop"]
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = msgspec.field(default_factory=dict)
     opens: tuple[str, ...]
     broken: Invariant
     why: str
@@ -222,7 +123,7 @@ _SPECS: Final[dict[str, type[_Spec]]] = {
 }
 
 
-class ExerciseFile(_Part, frozen=True, kw_only=True):
+class ExerciseFile(Part, frozen=True, kw_only=True):
     schema_version: Literal[1]
     chapter: str
     exercises: list[_AnySpec]
@@ -342,9 +243,9 @@ def _check_sweeps(sweeps: tuple[Sweep, ...], place: str) -> None:
             _check_person(replies, f"{here}.person[{each}]")
         if not sweep.holds:
             raise CaseError(f"{here}.holds", "nothing has to hold", "Name at least one invariant.")
-        if not 1 <= sweep.size <= _MOST_MADE:
+        if not 1 <= sweep.size <= MOST_MADE:
             found = f"this makes {sweep.size} situations"
-            raise CaseError(f"{here}.vary", found, f"Have it make 1 to {_MOST_MADE}.")
+            raise CaseError(f"{here}.vary", found, f"Have it make 1 to {MOST_MADE}.")
         seen.add(sweep.id)
 
 

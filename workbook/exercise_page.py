@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from workbook.exercise_file import CallExercise, Exercise, GateExercise, TraceExercise
+from workbook.exercise_kinds import CallExercise, Exercise, GateExercise, TraceExercise
 from workbook.flawed import PIECES
 from workbook.page import Block, Fold, Heading, Items, Literal, Page, Paragraph, page
 

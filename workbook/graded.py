@@ -19,7 +19,7 @@ from labsim.case import DispatchGiven, LoopGiven, WrapperGiven
 from labsim.hostvalues import stringify
 from labsim.report import FieldCheck, Report
 from workbook.checkpoints import rows_of
-from workbook.exercise_file import CallExercise, CaseExercise, Exercise, Form, GateExercise, TraceExercise
+from workbook.exercise_kinds import CallExercise, CaseExercise, Exercise, Form, GateExercise, TraceExercise
 from workbook.grading_calls import TriedCall
 from workbook.grading_gate import TriedGate, gate_overview
 from workbook.grading_traces import TriedTrace

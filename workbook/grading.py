@@ -15,7 +15,7 @@ import msgspec
 from labsim.report import Report
 from labsim.show import one_line
 from workbook.bounded import OutOfBounds
-from workbook.exercise_file import CallExercise, CaseExercise, Exercise, GateExercise, TraceExercise
+from workbook.exercise_kinds import CallExercise, CaseExercise, Exercise, GateExercise, TraceExercise
 from workbook.exercise_page import task
 from workbook.graded import Grade, Graded, Requirement
 from workbook.grading_calls import TriedCall, attempts, not_begun

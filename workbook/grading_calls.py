@@ -14,11 +14,14 @@ from msgspec.structs import replace
 
 from labsim.report import Report
 from workbook.call_play import Mine, play_mine
-from workbook.exercise_file import CallExercise, Form, Situation, Sweep
+from workbook.exercise_kinds import CallExercise, Form, Situation, Sweep
 from workbook.flawed import Hand, Part
-from workbook.handed_in import SettingsRead, WatchedApprover, WatchedHandler, has_dots, read_settings
+from workbook.handed_in import has_dots
 from workbook.invariants import ALWAYS, Invariant, against
+from workbook.settings_read import SettingsRead, read_settings
 from workbook.submissions import Noted
+from workbook.watched_approver import WatchedApprover
+from workbook.watched_handler import WatchedHandler
 
 Bring = Callable[[], Mine]  # what somebody brings, made anew for each situation
 

@@ -15,7 +15,7 @@ from labsim.gate.events import ApproverAsked
 from labsim.gate.levels import SideEffectLevel
 from labsim.report import Report
 from labsim.scenario_gate import play_with
-from workbook.exercise_file import GateExercise
+from workbook.exercise_kinds import GateExercise
 from workbook.grid import Grid
 from workbook.submissions import Noted, Submission, Trouble
 

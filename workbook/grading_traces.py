@@ -13,7 +13,7 @@ from labsim.errors import CaseError
 from labsim.report import Report
 from workbook.call_play import play_mine
 from workbook.errors import WorkbookError
-from workbook.exercise_file import Situation, TraceExercise
+from workbook.exercise_kinds import Situation, TraceExercise
 from workbook.flawed import PIECES
 from workbook.grading_calls import bring_piece
 from workbook.invariants import PersonSays, against

@@ -20,7 +20,7 @@ from labsim.gate import ApprovalAnswer, ApprovalDecision, ApprovalRequest
 from labsim.show import one_line
 from workbook import bounded
 from workbook.errors import WorkbookError
-from workbook.exercise_file import Form
+from workbook.exercise_kinds import Form
 
 
 class Trouble(StrEnum):

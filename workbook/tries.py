@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from workbook.answers import ForeignFile
-from workbook.exercise_file import Exercise
+from workbook.exercise_kinds import Exercise
 from workbook.grading import Grade, Graded, grade
 from workbook.progress import Key, NotSaved, Progress
 
