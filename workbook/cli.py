@@ -180,6 +180,7 @@ def evidence(file: Path) -> None:
 
 main.add_command(cli_learner.progress)
 main.add_command(cli_learner.export)
+main.add_command(cli_learner.worksheet)
 main.add_command(cli_author.chapters)
 main.add_command(cli_author.new_chapter)
 main.add_command(cli_author.check_chapter)

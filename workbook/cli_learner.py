@@ -71,3 +71,17 @@ def export(folder: Path | None, name: str | None, to: Path | None, without_confi
     written = write(Progress(_folder_of_answers(folder)), name=name, to=to, with_confidence=not without_confidence)
     whose = f"under the name {name}" if name else f"as {written.work.learner}, a pseudonym"
     click.echo(f"Wrote {written.markdown} and {written.json}, {whose}.")
+
+
+@click.command(short_help="Write a chapter's checkpoints as a page to print.")
+@click.argument("chapter", metavar="CHAPTER")
+@click.option("--to", metavar="FILE", type=click.Path(path_type=Path), help="Instead of CHAPTER-worksheet.html.")
+def worksheet(chapter: str, to: Path | None) -> None:
+    """Write a chapter's checkpoints as one HTML page to print: A4, black and white, answers on their own pages.
+
+    CHAPTER is an id, or a chapter's folder. The answers are found by playing the cases; nothing of yours is read.
+    """
+    from workbook.catalogue import named
+    from workbook.worksheet import write
+
+    click.echo(f"Wrote {write(named(chapter), to)}. Open it in a browser, and print it.")
