@@ -292,6 +292,33 @@ def kind(page: PrintedPage) -> str:
     return found
 
 
+def pdf_of(sheet: Sheet, chromium: Browser) -> list[PrintedPage]:
+    """The pages of a sheet, printed by a browser."""
+    tab = chromium.new_page()
+    try:
+        tab.set_content(html_of(sheet))
+        return printed(tab.pdf(prefer_css_page_size=True))
+    finally:
+        tab.close()
+
+
+@pytest.mark.browser
+def test_a_case_that_is_too_long_is_printed_between_questions_and_answers(
+    sheets: dict[str, Sheet], chromium: Browser
+):
+    """Two hundred lines would part a question from its options, so they stand behind all questions."""
+    sheet = sheets["start-here"]
+    question = sheet.questions[0]
+    lines = tuple(f"line {number}: {'x' * 40}" for number in range(200))
+    long = msgspec.structs.replace(sheet, questions=(msgspec.structs.replace(question, given=lines),))
+    pages = pdf_of(long, chromium)
+
+    assert [kind(page) for page in pages] == [QUESTIONS, *[CASES] * (len(pages) - 2), ANSWERS]
+    assert pages[0].has("The case is long, and printed behind the questions, under 1.") == 1
+    assert all(pages[0].has(text) for text in asked_texts(question))
+    assert sum(page.has("line 0:") for page in pages[1:-1]) == sum(page.has("line 199:") for page in pages) == 1
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("chapter", BUILT_IN)
 def test_the_printed_page_keeps_questions_whole_and_answers_apart(
@@ -299,12 +326,7 @@ def test_the_printed_page_keeps_questions_whole_and_answers_apart(
 ):
     """A4, black and white, numbered; a question with its options on one page; answers on pages of their own."""
     sheet = sheets[chapter]
-    tab = chromium.new_page()
-    try:
-        tab.set_content(html_of(sheet))
-        pages = printed(tab.pdf(prefer_css_page_size=True))
-    finally:
-        tab.close()
+    pages = pdf_of(sheet, chromium)
     kinds = [kind(page) for page in pages]
     asked = [page for page, found in zip(pages, kinds, strict=True) if found == QUESTIONS]
     answers = [page for page, found in zip(pages, kinds, strict=True) if found == ANSWERS]
