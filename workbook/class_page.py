@@ -232,8 +232,8 @@ def _left_out(report: ClassReport, skipped: Sequence[Skipped]) -> Iterator[str]:
         yield as_html(Grid(caption="Kept by the learners", columns=columns, rows=rows, numbers=frozenset({2})))
     if skipped:
         yield "<h2>Files passed over</h2>"
-        rows = tuple((one.name, one.why) for one in skipped)
-        yield as_html(Grid(caption=_many(len(skipped), "file"), columns=("file", "why"), rows=rows))
+        passed = tuple((one.name, one.why) for one in skipped)
+        yield as_html(Grid(caption=_many(len(skipped), "file"), columns=("file", "why"), rows=passed))
 
 
 # --------------------------------------------------------------------------------------------------------- CSV

@@ -30,7 +30,7 @@ _FONT: Final = "DejaVu Sans"  # comes with matplotlib, so that every machine lea
 _SVG: Final = "{http://www.w3.org/2000/svg}"
 _HREF: Final = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)|^#(.+)$")
-_SETTINGS: Final[dict[str, Any]] = {
+_SETTINGS: Final[Any] = {  # matplotlib has a type for the names of its settings that no mapping of ours can have
     "svg.fonttype": "none",  # text stays text: it can be read, searched and scaled
     "font.family": [_FONT],
     "font.size": 9.0,

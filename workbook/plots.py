@@ -110,8 +110,11 @@ def bars(
     shown = [_broken(label) for label in labels]
     thick = 0.8 / len(series)
     numbers = [value for values in series.values() for value in values]
+    whole = all(value == int(value) for value in numbers)
 
     def draw(figure: Figure, axes: Axes) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         for number, values in enumerate(series.values()):
             places = [place + thick * (number + 0.5) - 0.4 for place in range(len(labels))]
             looks: dict[str, Any] = {"color": COLOURS[number], "edgecolor": INK, "hatch": _HATCHES[number]}
@@ -133,7 +136,7 @@ def bars(
         axes.margins(x=0.12)
         if all(value >= 0 for value in numbers):
             axes.set_xlim(left=0)
-        axes.xaxis.get_major_locator().set_params(integer=all(value == int(value) for value in numbers))
+        axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=whole))
         _finish(figure, axes, caption, [*series], value_axis)
 
     lines = sum(max(1 + label.count("\n"), 1.4 * len(series) + 0.6) for label in shown)
