@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -208,7 +209,7 @@ def test_the_first_cell_says_ready_and_where_answers_are_kept(tmp_path: Path):
     live = list(lines(Learner.LIVE, Progress(tmp_path)))
     scripted = list(lines(Learner.SCRIPTED, Progress(tmp_path)))
 
-    assert live[0] == scripted[0] == "Cedar Workbook 0.1.0: ready."
+    assert live[0] == scripted[0] == f"Cedar Workbook {version('cedar-workbook')}: ready."
     assert "cedar-progress.jsonl" in live[1]
     assert live[2].startswith(f"Python {sys.version.split()[0]}, jupyterlab ")
     assert len(scripted) == 2
