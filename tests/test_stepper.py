@@ -242,6 +242,15 @@ def test_a_live_play_is_read_again():
     assert (len(control.rows), control.grows, control.title) == (12, False, "Stepping through live")
 
 
+def test_a_desk_that_is_tried_by_hand_can_be_stepped_through(monkeypatch: pytest.MonkeyPatch):
+    """Whatever has a report: here the steps that the scripted learner takes at the Review Desk."""
+    monkeypatch.setenv("CEDAR_LEARNER", "scripted")
+    tried = shown(wb.hands_on())
+
+    assert tried.frames[0].kind == "command_given"
+    assert {one.subject for frame in tried.frames for one in frame.under_way} >= {"the request for permission"}
+
+
 def test_a_cell_shows_the_control_to_a_person_and_the_table_to_a_script(monkeypatch: pytest.MonkeyPatch):
     """Wherever no widget can be, the table is there beside it; the scripted learner has it alone."""
     monkeypatch.delenv("CEDAR_LEARNER", raising=False)

@@ -188,7 +188,7 @@ STOPS: Final[dict[Stop, Why]] = {
     Stop.NOTHING_STAGED: Why(
         "nothing to finish",
         "There is nothing staged to apply or no plan to propose, or applying it fails.",
-        ("D-25", "D-47"),
+        ("D-25",),
     ),
     Stop.BAD_REPORT: Why("a report without its form", "The report is empty, or has no tool in front.", ("D-49",)),
     Stop.NO_DEVICE: Why("no such device", "No device of that name is mounted or active.", ("D-17", "D-23")),
@@ -290,7 +290,7 @@ STOPS: Final[dict[Stop, Why]] = {
     Stop.RUN_FAILS: Why(
         "the tool fails",
         "The tool was entered and fails, and the model reads why. What it did stays done.",
-        ("O1", "D5"),
+        ("O1",),
         late=True,
     ),
     Stop.NO_DENIAL: Why(
