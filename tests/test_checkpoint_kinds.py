@@ -267,11 +267,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a step with no row": (
         order_with("steps", 0, "event", to="late_reply"),
-        f"{AT_ORDER}.steps[0] (asked): no row is this event in once. Name another event.",
+        f"{AT_ORDER}.steps[0] (asked): no row is this event in once. "
+        "Name another event than late_reply, or another call or `where`.",
     ),
     "a step of another call": (
         order_with("steps", 3, "call", to="call-2"),
-        f"{AT_ORDER}.steps[3] (run): no row is this event in once. Name another event.",
+        f"{AT_ORDER}.steps[3] (run): no row is this event in once. "
+        "Name another event than execute, or another call or `where`.",
     ),
     "two steps of one row": (
         order_with("steps", 3, to={**ORDER["steps"][0], "id": "run", "text": "It opens."}),

@@ -38,6 +38,7 @@ from workbook.judged import (
     right_order,
     right_values,
     rows_of_step,
+    step_problem,
 )
 from workbook.ledger_rows import kinds_of, rows_of
 
@@ -234,10 +235,8 @@ def _of_order(checkpoint: OrderCheckpoint, place: str, report: Report) -> Iterat
     for number, step in enumerate(checkpoint.steps):
         here = f"{place}.steps[{number}] ({step.id})"
         found = rows_of_step(step, report)
-        if len(found) != 1:
-            seen = f"the rows {', '.join(map(str, found))} are" if found else "no row is"
-            remedy = "Name its call, or what it says in `where`." if found else "Name another event."
-            yield CaseError(here, f"{seen} this event in {checkpoint.case}", remedy)
+        if problem := step_problem(step, found, checkpoint.case):
+            yield CaseError(here, *problem)
         elif found[0] in rows:
             yield CaseError(here, f"row {found[0]} is {rows[found[0]]} already", "Leave one of the two out.")
         else:

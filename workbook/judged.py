@@ -135,17 +135,26 @@ def rows_of_step(step: Step, report: Report) -> tuple[int, ...]:
     )
 
 
+def step_problem(step: Step, rows: tuple[int, ...], case_id: str) -> tuple[str, str] | None:
+    """What is wrong with a step that is not one row of the ledger, and what would do; None for one that is."""
+    if len(rows) == 1:
+        return None
+    if rows:
+        several = f"the rows {', '.join(map(str, rows))} are this event in {case_id}"
+        return several, "Name its call, or what it says in `where`."
+    return (
+        f"no row is this event in {case_id}",
+        f"Name another event than {step.event}, or another call or `where`.",
+    )
+
+
 def right_order(checkpoint: OrderCheckpoint, report: Report) -> tuple[StepAt, ...]:
     """The steps in the order of their rows. Raises: CaseError, if a step is no row, or more than one."""
     found = []
     for step in checkpoint.steps:
         rows = rows_of_step(step, report)
-        if len(rows) != 1:
-            seen = f"the rows {', '.join(map(str, rows))} are" if rows else "no row is"
-            remedy = (
-                "Name its call, or what it says in `where`." if rows else "Name another event, call or `where`."
-            )
-            raise CaseError(f"{checkpoint.id}.steps ({step.id})", f"{seen} this event in {checkpoint.case}", remedy)
+        if problem := step_problem(step, rows, checkpoint.case):
+            raise CaseError(f"{checkpoint.id}.steps ({step.id})", *problem)
         found.append(StepAt(step, rows[0]))
     return tuple(sorted(found, key=lambda one: one.row))
 
