@@ -105,7 +105,7 @@ FAULTS: dict[str, tuple[Change, list[str]]] = {
             (
                 "chapter.toml: line 6: needs: there is no chapter 'boundry-desk'. Use ids of chapters: "
                 "start-here, boundary-desk, dispatch-desk, review-desk, gate-desk, your-own-desk, "
-                "appendix-fidelity."
+                "appendix-fidelity, write-a-chapter."
             )
         ],
     ),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+import workbook as wb
 from labsim import extras
 from labsim.case import parse_case, parse_file
 from labsim.errors import CaseError
@@ -20,6 +21,8 @@ from labsim.scenario_extra import ExtraFailed, Host
 from labsim.show import case_lines
 from labsim.terms import Outcome
 from workbook.chapter_engine import EngineFailed, load_engine
+from workbook.dialogs import LivePlay
+from workbook.learner import Learner
 
 
 @pytest.fixture
@@ -114,6 +117,19 @@ def test_a_registered_scenario_is_played_on_the_engines_stage(kit: Kit) -> None:
         list(played("my-desk/queue", inputs=[{"bed": 1}], choices=["Approve"]).ledger)
         == list(report.ledger.snapshot())[: report.calls[0].end]
     )
+
+
+def test_a_registered_scenario_is_drawn_like_any_other_that_makes_calls(kit: Kit) -> None:
+    """By call, with the lanes of the wrapper; also for the scripted learner, who answers its dialogs one by one."""
+    kit.scenario("queue", Queue, play_queue)
+    raw = case("my-desk/queue", inputs=[{"bed": 1}, {"bed": 2}], choices=["Approve"])
+    live = LivePlay(parse_case(raw, "a case"), Learner.SCRIPTED)
+    lifecycle, sequence = str(wb.lifecycle(live)), str(wb.sequence(live))
+
+    assert live.report().finished
+    assert "call-2     1  tool_call                handlers see" in lifecycle
+    assert "caller   wrapper   handlers   person   tool" in sequence
+    assert str(wb.steps(live)) != ""
 
 
 def test_a_person_can_answer_in_a_registered_scenario(kit: Kit) -> None:

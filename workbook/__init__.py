@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from workbook.authoring_guide import workshop
     from workbook.batches import batch
     from workbook.bench import hands_on, overlay
     from workbook.call_logs import call_log
@@ -74,9 +75,11 @@ __all__ = [
     "stepper",
     "steps",
     "what_if",
+    "workshop",
 ]
 
 _NAMES = {
+    "workbook.authoring_guide": ("workshop",),
     "workbook.batches": ("batch",),
     "workbook.call_logs": ("call_log",),
     "workbook.chapters": ("Chapter",),

@@ -25,6 +25,7 @@ from labsim.case import (
     RpcCase,
     WrapperCase,
 )
+from labsim.extras import Given
 from labsim.fallback import events as files
 from labsim.hostvalues import stringify
 from labsim.report import Report
@@ -116,7 +117,7 @@ class _Reader:
         self._rest = _REST.get(type(report.case), Lane.WRAPPER)
         self._gates: list[Lane] = []
         given = report.case.given
-        self._over_rpc = isinstance(given, CallGiven) and given.ui == "rpc"
+        self._over_rpc = isinstance(given, CallGiven | Given) and given.ui == "rpc"
         self._asks = Lane.APPROVER if isinstance(report.case, GateCase) else None  # whoever else opens dialogs
         self._reviews = isinstance(report.case, ReviewCase)  # its calls overlap, so each event speaks for itself
         self._at_ms = 0
@@ -305,6 +306,14 @@ def _lanes(report: Report) -> tuple[tuple[Lane, str], ...]:
                 (Lane.HANDLERS, "handlers"),
                 (Lane.PERSON, _PEOPLE[case.given.ui]),
                 (Lane.TOOL, "tool" if looped else _label(case.given.tool)),
+            )
+        case _ if isinstance(case.given, Given):  # of a chapter's own kind, which makes calls through the wrapper
+            return (
+                (Lane.CALLER, "caller"),
+                (Lane.WRAPPER, "wrapper"),
+                (Lane.HANDLERS, "handlers"),
+                (Lane.PERSON, _PEOPLE[case.given.ui]),
+                (Lane.TOOL, "tool"),
             )
         case RpcCase():
             return (Lane.CALLER, "caller"), (Lane.BROKER, "dialog broker"), (Lane.PERSON, "client")

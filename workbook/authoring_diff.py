@@ -29,7 +29,8 @@ class NoDiff(WorkbookError):
 def changes(path: Path, *, colour: bool = False) -> str:
     """What is saved in a notebook against what it shows today; "" where both are the same bytes.
 
-    Outputs are compared by their plain text: HTML says the same, and is shown only where nothing else differs.
+    Outputs are compared by their plain text. HTML says the same, and one more cell changes the count of every
+    later one: both are shown only where nothing else differs.
     `colour`: with the codes of a terminal. Raises: NoDiff; NotANotebook; workbook.baking.NotBaked.
     """
     if importlib.util.find_spec("nbdime") is None:
@@ -37,18 +38,18 @@ def changes(path: Path, *, colour: bool = False) -> str:
     saved, today = path.read_text(encoding="utf-8"), baked(path)
     if saved == today:
         return ""
-    return _diff(saved, today, colour=colour, html=False) or _diff(saved, today, colour=colour, html=True)
+    return _diff(saved, today, colour=colour, whole=False) or _diff(saved, today, colour=colour, whole=True)
 
 
-def _diff(saved: str, today: str, *, colour: bool, html: bool) -> str:
+def _diff(saved: str, today: str, *, colour: bool, whole: bool) -> str:
     import nbformat
 
     nbdime, prettyprint = import_module("nbdime"), import_module("nbdime.prettyprint")
     before: Any = nbformat.reads(saved, as_version=4)  # type: ignore[no-untyped-call]
     after: Any = nbformat.reads(today, as_version=4)  # type: ignore[no-untyped-call]
-    if not html:
+    if not whole:
         for notebook in (before, after):
-            _drop_html(notebook)
+            _drop_noise(notebook)
     found = nbdime.diff_notebooks(before, after)
     out = StringIO()
     config = prettyprint.PrettyPrintConfig(out=out, use_color=colour, use_git=False, use_diff=False)
@@ -56,9 +57,11 @@ def _diff(saved: str, today: str, *, colour: bool, html: bool) -> str:
     return out.getvalue()
 
 
-def _drop_html(notebook: Any) -> None:
+def _drop_noise(notebook: Any) -> None:
     for cell in notebook.cells:
+        cell.pop("execution_count", None)
         for output in cell.get("outputs", ()):
+            output.pop("execution_count", None)
             data = output.get("data", {})
             if "text/plain" in data:
                 data.pop("text/html", None)

@@ -147,7 +147,7 @@ def _told_and_shown(cells: list[_Cell]) -> _Found:
     open_: _Cell | None = None
     for cell in cells:
         if cell.kind == "code":
-            open_ = None
+            open_ = None if cell.source.strip() else open_
             continue
         for part in _sections(cell.source):
             if _HEADING.match(part) and open_ is not None:

@@ -18,6 +18,7 @@ from labsim.case import CallGiven, Case
 from labsim.case_gate import GateGiven
 from labsim.errors import HostError, LabsimError
 from labsim.events import QuestionAsked
+from labsim.extras import Given
 from labsim.hostvalues import stringify
 from labsim.play import Driver, Performance
 from labsim.report import Report
@@ -98,7 +99,7 @@ class LivePlay:
         self._script: Iterator[Answer] | None = None
         if learner is Learner.LIVE:
             self._performance = begin(case, self._opened)
-        elif isinstance(case.given, CallGiven | GateGiven):
+        elif isinstance(case.given, CallGiven | GateGiven | Given):
             self._script = answers(case.given.choices)
             self._performance = begin(case, self._opened)
         else:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from labsim.case import CallGiven
 from labsim.case_gate import GateGiven
 from labsim.events import CallStarted, is_heard
+from labsim.extras import Given
 from labsim.report import CallReport, Report
 from labsim.show import call_of, one_line
 from workbook.errors import WorkbookError
@@ -141,7 +142,7 @@ def placed(report: Report, call: CallChoice = None) -> list[PlacedEvent]:
 
 def makes_calls(report: Report) -> bool:
     """Whether the case is one of tool calls, even if none was made yet."""
-    return isinstance(report.case.given, CallGiven | GateGiven)
+    return isinstance(report.case.given, CallGiven | GateGiven | Given)
 
 
 def is_told(event: Struct) -> bool:
