@@ -18,16 +18,10 @@ from labsim.events import CallStarted, Execute, PolicyResolved, QuestionAnswered
 from labsim.show import call_of, describe_lines, kind_of
 from labsim.terms import APPROVAL_OPTIONS, DialogKind
 from workbook.played import PlacedEvent, Played, placed, report_of
-from workbook.stepper_call import (
-    CallFollower,
-    at_the_review_desk,
-    decision,
-    dispatching,
-    ordinary,
-    through_the_loop,
-)
+from workbook.stepper_call import CallFollower, at_the_review_desk, dispatching, ordinary, through_the_loop
 from workbook.stepper_orders import Place, places_of
 from workbook.stepper_stops import Danger
+from workbook.stepper_wrapper import decision
 
 RULES_SHOWN: Final = 5  # remembered rules named in one frame, the newest; a host can have many
 
