@@ -247,6 +247,11 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         b"tool,tier\n\xe9,read\n",
         "c.csv: it cannot be read as CSV (…). Save it anew; text as UTF-8.",
     ),
+    "a header in another encoding": (
+        "c.csv",
+        b"tool,tier,\xe9\n",
+        "c.csv: it cannot be read as CSV (…). Save it anew; text as UTF-8.",
+    ),
     "no Parquet": (
         "c.parquet",
         "tool,tier\n",
@@ -266,6 +271,11 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "a broken line": (
         "c.jsonl",
         '{"tool":"bash","tier":"exec"}\n{"tool":"read"\n',
+        'c.jsonl: row 2: the line is no JSON object (…). Each line is one object: {"tool":"bash","tier":"exec"}.',
+    ),
+    "a line in another encoding": (
+        "c.jsonl",
+        b'{"tool":"a","tier":"read"}\n{"tool":"b","tier":"read","args":{"path":"\xe9"}}\n',
         'c.jsonl: row 2: the line is no JSON object (…). Each line is one object: {"tool":"bash","tier":"exec"}.',
     ),
     "a number for a tool": (
@@ -375,6 +385,28 @@ def test_whatever_is_in_a_file_the_answer_is_a_log_or_a_refusal(
         said = str(refused)
 
     assert path.name in said
+
+
+@pytest.mark.parametrize("name", ["calls.parquet", "calls.jsonl.gz", "calls.csv.gz", "calls.jsonl", "calls.csv"])
+def test_a_file_with_a_byte_changed_is_a_log_or_refused(tmp_path: Path, name: str) -> None:
+    """A disk, or a hasty edit: one byte is another one. The program goes on, and no error but ours is seen."""
+    WRITERS[name](tmp_path / name)
+    good = (tmp_path / name).read_bytes()
+
+    @settings(max_examples=25, deadline=None)
+    @given(st.integers(0, len(good) - 1), st.integers(1, 255), st.booleans())
+    def survives(place: int, change: int, cut: bool) -> None:
+        changed = good[:place] + (b"" if cut else bytes([good[place] ^ change]) + good[place + 1 :])
+        (tmp_path / name).write_bytes(changed)
+        said = ""
+        try:
+            said = call_log(tmp_path / name).caption
+        except BadCallLog as refused:
+            said = str(refused)
+
+        assert name in said
+
+    survives()
 
 
 # ------------------------------------------------------------------------------------------- the day that ships

@@ -341,8 +341,8 @@ def test_prompts_are_compared_in_a_plot_whose_words_and_table_say_it_too() -> No
         ("made", "0", "5", "1"),
     )
     assert plot.alt == (
-        "Bars for 4 settings. Of 6 calls, a person is asked about 4 under “ask”, 0 under “$usual$”, 0 under “rules”, "
-        "0 under “made”."
+        "Bars for 4 settings. Of 6 calls, a person is asked about 4 under “ask”, 0 under “$usual$”, "
+        "0 under “rules”, 0 under “made”."
     )
     assert plot.svg.startswith("<svg ")
 

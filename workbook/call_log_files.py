@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -52,24 +53,32 @@ def read(path: Path) -> pd.DataFrame:
     Raises: BadCallLog; OSError.
     """
     name = path.name.lower()
-    pieces = _READERS.get(name.removesuffix(".gz").rpartition(".")[2])
+    kind, pieces = _READERS.get(name.removesuffix(".gz").rpartition(".")[2], ("", None))
     if pieces is None or (name.endswith(".gz") and pieces is _parquet):
         raise BadCallLog(path.name, "the name says of no format that can be read", f"Name it {_KINDS}.")
-    with progress(f"Reading {path.name}", path.stat().st_size, "B") as advance:
+    with progress(f"Reading {path.name}", path.stat().st_size, "B") as advance, _plainly(path.name, kind):
         return _Gathered(path.name).all(pieces(path, advance))
 
 
+#: What Arrow says of a row with too many or too few cells; it counts the header, too.
+_RAGGED: Final = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+
+
 @contextmanager
-def _plainly(place: str, kind: str, bad: Sequence[Any] = ()) -> Iterator[None]:
-    """The refusals of Arrow and gzip in our words. `bad`: rows with too many or too few cells, header included."""
+def _plainly(place: str, kind: str) -> Iterator[None]:
+    """The refusals of other packages in our words."""
     try:
         yield
-    except (pa.ArrowInvalid, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        if bad:
-            found = f"{bad[0].actual_columns} cells, and the header has {bad[0].expected_columns}"
+    except (pa.ArrowException, msgspec.MsgspecError, EOFError, zlib.error, UnicodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the system's own refusal: no such file, no permission
+        if ragged := _RAGGED.search(str(error)):
+            row, expected, got = map(int, ragged.groups())
+            found = f"{got} cells, and the header has {expected}"
             remedy = "Quote a cell that has commas in it, and double the quotes inside."
-            raise BadCallLog(place, found, remedy, row=bad[0].number - 1 if bad[0].number else None) from None
-        found = f"it cannot be read as {kind} ({str(error).splitlines()[0].rstrip('.')})"
+            raise BadCallLog(place, found, remedy, row=row - 1) from None
+        said = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+        found = f"it cannot be read as {kind} ({said})"
         raise BadCallLog(place, found, "Save it anew; text as UTF-8.") from None
 
 
@@ -200,29 +209,22 @@ def _csv(path: Path, advance: Advance) -> Iterator[_Piece]:
     """UTF-8, a header line, commas, quotes doubled inside quotes; an empty cell is nothing."""
     from pyarrow import csv
 
-    bad: list[Any] = []
-
-    def refuse(row: Any) -> str:
-        bad.append(row)
-        return "error"
-
-    parsing = csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse)
+    parsing = csv.ParseOptions(newlines_in_values=True)
     reading = csv.ReadOptions(use_threads=False, block_size=_BLOCK)  # one thread knows the number of a row
-    with _plainly(path.name, "CSV", bad):
-        with _opened(path) as (file, _), csv.open_csv(file, csv.ReadOptions(use_threads=False), parsing) as reader:
-            names = reader.schema.names
-        check_columns(names, path.name)
-        types = {name: _LABEL_TYPE if name in LABELS else pa.string() for name in names}
-        converting = csv.ConvertOptions(
-            column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=True
-        )
-        with _opened(path) as (file, raw), csv.open_csv(file, reading, parsing, converting) as reader:
-            yield {name: nulls(name, 0) for name in names}  # a header alone is a log of no calls
-            done = 0
-            for batch in reader:
-                yield dict(zip(names, batch.columns, strict=True))
-                advance(raw.tell() - done)
-                done = raw.tell()
+    with _opened(path) as (file, _), csv.open_csv(file, csv.ReadOptions(use_threads=False), parsing) as reader:
+        names = reader.schema.names
+    check_columns(names, path.name)
+    types = {name: _LABEL_TYPE if name in LABELS else pa.string() for name in names}
+    converting = csv.ConvertOptions(
+        column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=True
+    )
+    yield {name: nulls(name, 0) for name in names}  # a header alone is a log of no calls
+    done = 0
+    with _opened(path) as (file, raw), csv.open_csv(file, reading, parsing, converting) as reader:
+        for batch in reader:
+            yield dict(zip(names, batch.columns, strict=True))
+            advance(raw.tell() - done)
+            done = raw.tell()
 
 
 # ------------------------------------------------------------------------------------------------------ Parquet
@@ -232,20 +234,20 @@ def _parquet(path: Path, advance: Advance) -> Iterator[_Piece]:
     """Text columns for what a log describes; any other column as it is."""
     from pyarrow import parquet
 
-    with _plainly(path.name, "Parquet"):
-        schema = parquet.read_schema(path)
-        check_columns(schema.names, path.name)
-        for name in schema.names:
-            kind = schema.field(name).type
-            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-            if name in (*LABELS, ARGS) and not (_is_text(kind) or pa.types.is_null(kind)):
-                raise BadCallLog(path.name, f"it is of type {kind}", "Write text; a decision is JSON.", column=name)
-        yield {name: nulls(name, 0) for name in schema.names}
-        with parquet.ParquetFile(path, read_dictionary=[name for name in schema.names if name in LABELS]) as file:
-            rows, size = file.metadata.num_rows, path.stat().st_size
-            for batch in file.iter_batches(_LINES, use_threads=False):
-                yield {name: _parquet_column(name, batch.column(name)) for name in schema.names}
-                advance(size * len(batch) // rows)
+    schema = parquet.read_schema(path)
+    check_columns(schema.names, path.name)
+    for name in schema.names:
+        kind = schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if name in (*LABELS, ARGS) and not (_is_text(kind) or pa.types.is_null(kind)):
+            raise BadCallLog(path.name, f"it is of type {kind}", "Write text; a decision is JSON.", column=name)
+    yield {name: nulls(name, 0) for name in schema.names}
+    with parquet.ParquetFile(path, read_dictionary=[name for name in schema.names if name in LABELS]) as file:
+        rows, size = file.metadata.num_rows, path.stat().st_size
+        for batch in file.iter_batches(_LINES, use_threads=False):
+            batch.validate(full=True)  # Arrow trusts a damaged file, down to reading beside its own memory
+            yield {name: _parquet_column(name, batch.column(name)) for name in schema.names}
+            advance(size * len(batch) // rows)
 
 
 def _parquet_column(name: str, array: Any) -> Any:
@@ -267,7 +269,7 @@ def _json_lines(path: Path, advance: Advance) -> Iterator[_Piece]:
     """
     known = _KnownNames(path.name)
     done = 0
-    with _plainly(path.name, "JSON lines"), _opened(path) as (file, raw):
+    with _opened(path) as (file, raw):
         while block := file.read(_BLOCK) + file.readline():
             calls = known.decode(block)
             if calls:
@@ -295,6 +297,7 @@ class _KnownNames:
         if not self.rows:
             block = block.removeprefix(codecs.BOM_UTF8)
         try:
+            block.decode()  # what a record keeps as it is, msgspec does not look into
             calls = self._decode(block)
         except (msgspec.MsgspecError, UnicodeError):
             self._look_at_lines(block)
@@ -317,6 +320,7 @@ class _KnownNames:
         key_sets: set[tuple[str, ...]] = set()
         for row, line in enumerate(filter(bytes.strip, block.split(b"\n")), start=self.rows + 1):
             try:
+                line.decode()
                 call = _decode_any(line)
             except (msgspec.MsgspecError, UnicodeError) as error:
                 remedy = 'Each line is one object: {"tool":"bash","tier":"exec"}.'
@@ -363,9 +367,9 @@ def _json_text(cell: Any) -> str | None:
     return data.decode()
 
 
-_READERS: Final[dict[str, Callable[[Path, Advance], Iterator[_Piece]]]] = {
-    "csv": _csv,
-    "parquet": _parquet,
-    "jsonl": _json_lines,
-    "ndjson": _json_lines,
+_READERS: Final[dict[str, tuple[str, Callable[[Path, Advance], Iterator[_Piece]]]]] = {
+    "csv": ("CSV", _csv),
+    "parquet": ("Parquet", _parquet),
+    "jsonl": ("JSON lines", _json_lines),
+    "ndjson": ("JSON lines", _json_lines),
 }
