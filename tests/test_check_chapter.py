@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from authoring_kit import CHAPTER, Change, cell, gone, notebook, put, shows, source, text, value, without
 from nbformat import v4
 
+from workbook import check_chapter_runs
 from workbook.authoring import new_chapter
 from workbook.catalogue import NoChapter
 from workbook.check_chapter import Checked, Layer, check_folder
@@ -297,7 +300,7 @@ FAULTS: dict[str, tuple[Change, list[str]]] = {
         text(CHECKPOINTS, "letter by letter.", "in /home/ada/rules.txt."),
         [
             (
-                "checkpoints.json: line 66: '/home/ada/rules.txt.' is a path of somebody's machine. Say it "
+                "checkpoints.json: line 66: '/home/ada/rules.txt' is a path of somebody's machine. Say it "
                 "without the machine it was on: a name, or a path inside the chapter."
             )
         ],
@@ -853,17 +856,34 @@ def test_a_worked_edition_that_stops_is_said_with_its_cell_and_error(whole: Path
     ]
 
 
-def test_a_clean_edition_that_stops_is_said_and_so_are_outputs_of_yesterday(whole: Path, tmp_path: Path) -> None:
-    """A run that is withheld has no ledger, which only somebody who has answered would not notice."""
-    found = checked(whole, tmp_path, source("ledger-deny", "len(desk.play('deny-rule').ledger)"), Layer.RUNS)
+def test_a_clean_edition_that_stops_is_said_with_its_cell_and_error(whole: Path, tmp_path: Path) -> None:
+    """A run that is withheld has no ledger, which somebody who has answered would not notice."""
+    counted = 'shown = desk.play("deny-rule")\nlen(shown.ledger) and wb.ledger(shown)'
+    found = checked(whole, tmp_path, source("ledger-deny", counted), Layer.RUNS)
 
-    place = "cell 13 (len(desk.play('deny-rule').ledger))"
     assert list(map(str, found.faults)) == [
-        f"notebook.ipynb: the saved outputs are not what the scripted learner sees today ({place}). "
-        "Look at `workbook diff`, then run `workbook bake`.",
-        f"notebook.ipynb: {place}: the clean edition, which nobody answers, stops here "
-        "(AttributeError: 'Withheld' object has no attribute 'ledger'). "
-        "Run the notebook from top to bottom in JupyterLab to see the whole error.",
+        'notebook.ipynb: cell 13 (shown = desk.play("deny-rule")): the clean edition, which nobody answers, stops '
+        "here (AttributeError: 'Withheld' object has no attribute 'ledger'). "
+        "Run the notebook from top to bottom in JupyterLab to see the whole error."
+    ]
+
+
+def test_outputs_of_yesterday_are_said_with_their_cells(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs agree with each other, and not with what is saved; a plot's picture alone is no difference."""
+
+    def today(path: Path, environment: object = None) -> str:
+        return path.read_text(encoding="utf-8").replace("blocked by user policy", "blocked")
+
+    monkeypatch.setattr(check_chapter_runs, "baked", today)
+    monkeypatch.setattr(check_chapter_runs, "run_unanswered", lambda path: nbformat.v4.new_notebook())
+    found = checked(whole, tmp_path, lambda folder: None, Layer.RUNS)
+
+    assert list(map(str, found.faults)) == [
+        "notebook.ipynb: the saved outputs are not what the scripted learner sees today "
+        '(cell 11 (desk.reveal("deny-in-yolo")), cell 13 (wb.ledger(desk.play("deny-rule")))). '
+        "Look at `workbook diff`, then run `workbook bake`."
     ]
 
 
@@ -888,6 +908,18 @@ def test_a_folder_without_a_chapter_is_no_chapter(tmp_path: Path) -> None:
         check_folder(tmp_path)
     with pytest.raises(NoChapter, match="there is no such folder"):
         check_folder(tmp_path / "none")
+
+
+def test_a_path_of_this_very_machine_is_found_wherever_it_is(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not every machine keeps its people in /home: where this Python is, and where the chapter lies, count too."""
+    monkeypatch.setattr(sys, "prefix", "/srv/python")
+    found = checked(whole, tmp_path, shows("lifecycle", plain="in /srv/python/lib"), Layer.NOTEBOOK)
+
+    (fault,) = found.faults
+    assert fault.found == "'/srv/python' is a path of somebody's machine"
+    assert fault.file == "notebook.ipynb"
 
 
 def test_there_are_at_least_forty_seeded_faults() -> None:

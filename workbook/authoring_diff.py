@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from workbook.baking import baked
+from workbook.baking import baked, comparable
 from workbook.errors import WorkbookError
 
 
@@ -27,7 +27,7 @@ class NoDiff(WorkbookError):
 
 
 def changes(path: Path, *, colour: bool = False) -> str:
-    """What is saved in a notebook against what it shows today; "" where both are the same bytes.
+    """What is saved in a notebook against what it shows today; "" where both are the same, but for plots' pictures.
 
     Outputs are compared by their plain text. HTML says the same, and one more cell changes the count of every
     later one: both are shown only where nothing else differs.
@@ -36,7 +36,7 @@ def changes(path: Path, *, colour: bool = False) -> str:
     if importlib.util.find_spec("nbdime") is None:
         raise NoDiff
     saved, today = path.read_text(encoding="utf-8"), baked(path)
-    if saved == today:
+    if comparable(saved) == comparable(today):
         return ""
     return _diff(saved, today, colour=colour, whole=False) or _diff(saved, today, colour=colour, whole=True)
 

@@ -8,10 +8,11 @@ wrote. Notebooks are written here and never by a browser, which would add pictur
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import nbformat
 
@@ -23,6 +24,7 @@ from workbook.library import read_notebook
 from workbook.progress import FOLDER_VARIABLE
 
 TIMEOUT_S = 120  # one cell; the slowest takes about one
+_PICTURE: Final = re.compile(r'<svg [^>]*class=\\"cedar-plot-picture\\"[^>]*>.*?</svg>', re.DOTALL)  # inside JSON
 
 
 class NotBaked(WorkbookError):
@@ -77,6 +79,14 @@ def played(path: Path) -> tuple[Any, NotBaked | None]:
     except NotBaked as error:
         return notebook, error
     return notebook, None
+
+
+def comparable(text: str) -> str:
+    """The text of a notebook without the pictures of its plots, whose bytes vary with matplotlib's version.
+
+    As `nbval.cfg` has it; what a plot says in words, and its table, stay.
+    """
+    return _PICTURE.sub("<svg/>", text)
 
 
 def run_unanswered(path: Path) -> Any:

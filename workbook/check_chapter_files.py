@@ -7,6 +7,7 @@ them, so a list that is refused as a whole is read again entry by entry.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -55,11 +56,14 @@ def private(checking: Checking) -> Iterator[Fault]:
     if checking.chapter.place.data is not None:
         paths = [*checking.parts, checking.chapter.notebook]
         files = [(path, path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
+    here = [place for place in (str(checking.folder.absolute()), sys.prefix, str(Path.home())) if len(place) > 1]
     for path, text in files:
         for number, line in enumerate(text.splitlines(), start=1):
-            if found := _HOME.search(line):
+            found = _HOME.search(line)
+            named = found[0].rstrip(",.") if found else next((place for place in here if place in line), None)
+            if named is not None:
                 remedy = "Say it without the machine it was on: a name, or a path inside the chapter."
-                what = f"{found[0].rstrip(',')!r} is a path of somebody's machine"
+                what = f"{named!r} is a path of somebody's machine"
                 yield _of_file(checking.name(path), what, remedy, number)
             for what, pattern in _SECRETS.items():
                 if pattern.search(line):
