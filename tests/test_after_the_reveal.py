@@ -57,6 +57,20 @@ def test_a_row_is_checked_against_the_ledger(
     assert all(one.row is None for one, row in zip(kept, [*held, *not_held], strict=True) if row in ("none", None))
 
 
+def test_where_what_was_predicted_never_came_no_row_can_be_named(tmp_path: Path):
+    """There is nothing to point at, and yet something differed."""
+    mini = desk(tmp_path, file=changed(EVERY_KIND, "checkpoints", 1, "case", to="nobody"))
+    mini.predict("counted").commit({"outcome": "throw", "prompts": 0, "events.execute": 1})
+    mini.reveal("counted")
+
+    assert "says otherwise" in str(mini.which_row("counted", "none"))
+    assert "says otherwise" in str(mini.which_row("counted", 1))
+    told = str(mini.which_row("counted", "never"))
+    assert "the ledger agrees. Look at events.execute: no row, for nothing of the kind happened." in told.replace(
+        "\n", " "
+    )
+
+
 def test_the_answer_about_rows_says_where_to_look(tmp_path: Path):
     """And the reveal, looked at again, has it in the place of the question."""
     mini = open_desk(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -260,11 +261,11 @@ def test_a_second_vote_is_kept_beside_the_first_which_is_what_counts(tmp_path: P
     told = str(mini.reveal(name))
 
     assert told.startswith(f"Checkpoint {name}: not yet\n")
-    table = told[told.index("Both of your votes") :]
+    table = told[told.index("Both of your votes") : told.index("How sure you were:")]
     first, second = table.index("first, which counts"), table.index("after talking it over")
     assert first < second
-    assert "guess" in table[first:second]
-    assert "fairly sure" in table[second:]
+    assert re.search(r"guess +no$", table[first:second], re.MULTILINE)
+    assert re.search(r"fairly sure +yes$", table[second:], re.MULTILINE)
     assert mini.predict(name).verdict is Verdict.NOT_YET
     assert records(tmp_path) == [Commit.__name__, Revote.__name__, RevealSeen.__name__]
 
@@ -319,4 +320,5 @@ def test_a_reveal_ends_a_second_vote_that_was_only_opened(tmp_path: Path):
 
     assert prediction.widget.stage == "naming"
     assert not prediction.widget.can_vote
+    assert send(prediction, "commit", answer="two", confidence="guess").startswith("Already answered")
     assert records(tmp_path) == [Commit.__name__, RevealSeen.__name__]

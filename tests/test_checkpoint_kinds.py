@@ -207,6 +207,14 @@ def test_an_order_is_judged_place_by_place(answer: list[str]):
     assert beliefs_behind(checkpoint, tuple(answer), played(checkpoint)) == (("it-is-kept",) if swapped else ())
 
 
+def test_a_pair_that_is_no_mistake_is_held_against_nobody():
+    """In a chapter that nobody has checked yet: the ledger decides, and not the file."""
+    checkpoint = order_checkpoint(wrong=[{**ORDER["wrong"][0], "earlier": "heard", "later": "asked"}])
+
+    assert judge_order(checkpoint, RIGHT, played(checkpoint)).mistakes == ()
+    assert beliefs_behind(checkpoint, RIGHT, played(checkpoint)) == ()
+
+
 def test_a_step_that_is_no_single_row_is_a_problem_with_its_place():
     """At the reveal as in the check: an order that is not certain is not told."""
     both = order_checkpoint(steps=changed(ORDER, "steps", 2, "where", to={})["steps"])

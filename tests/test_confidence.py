@@ -54,9 +54,8 @@ def test_a_level_is_the_nearest_to_its_own_probability(level: Confidence):
     assert nearest(level.probability) is level
 
 
-def test_of_two_levels_as_near_the_more_modest_is_taken():
-    """Half-way between two levels both cost the same."""
-    assert nearest(0.7) is Confidence.UNSURE
+def test_beyond_the_levels_the_outermost_is_nearest():
+    """Nobody can say less than a guess, or more than certain."""
     assert nearest(0.0) is Confidence.GUESS
     assert nearest(1.0) is Confidence.CERTAIN
 

@@ -27,7 +27,7 @@ def expected_score(confidence: Confidence, probability: float) -> float:
 
 def nearest(probability: float) -> Confidence:
     """The level whose probability is nearest to that one; of two that are as near, the more modest."""
-    return min(Confidence, key=lambda level: (abs(level.probability - probability), level.probability))
+    return min(Confidence, key=lambda level: abs(level.probability - probability))
 
 
 def said(value: float) -> str:
