@@ -100,7 +100,7 @@ def test_every_row_is_what_the_engine_says_of_that_call_alone(
     monkeypatch.setattr(many_calls, "CHUNK", chunk)
     monkeypatch.setattr(many_calls, "_TABLE", table)
 
-    @settings(max_examples=120, deadline=None)
+    @settings(max_examples=60, deadline=None)
     @given(
         st.lists(calls, min_size=1, max_size=12),
         st.sampled_from(["always-ask", "write", "yolo"]),
