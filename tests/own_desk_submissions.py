@@ -222,7 +222,8 @@ FAILING_HANDLERS: Final[dict[str, tuple[Any, str]]] = {
     ),
     "returns what is no JSON": (
         lambda event, context: {"input": {"action": {1, 2}}},
-        "It returned an input that JSON cannot hold, asked about seed_note",
+        "It returned what JSON cannot hold, asked about seed_note with {'action': 'reserve', 'count': 5}: "
+        "input.action: {1, 2} is nothing that JSON can hold.",
     ),
     "takes one argument": (lambda event: None, "Hand in a function of the event and its context; <lambda> takes 1"),
     "takes three arguments": (

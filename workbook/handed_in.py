@@ -5,7 +5,7 @@ Above `submissions`, whose words for trouble are used here; below `watched_handl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from inspect import Parameter, isclass, signature
 from typing import Any
 
@@ -20,7 +20,7 @@ def has_dots(value: object) -> bool:
     """Whether the three dots of a skeleton still stand somewhere in it."""
     if value is ...:
         return True
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return any(has_dots(each) for pair in value.items() for each in pair)
     return isinstance(value, list | tuple) and any(map(has_dots, value))
 

@@ -6,6 +6,7 @@ Above `plain_json` and `labsim.play`; below `grading`. In a notebook its functio
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,7 @@ def check_cases(file: object) -> list[CheckedCase]:
         if isinstance(file, Path):
             cases = parse_file(_bytes(file), file.name).cases
         else:
-            cases = parse_file(msgspec.json.encode(_raw(file)), "your cases").cases
+            cases = parse_file(json.dumps(_raw(file)).encode(), "your cases").cases
     except CaseError as error:
         return [CheckedCase(problem=error)]
     return [_played(case) for case in cases]

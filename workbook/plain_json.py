@@ -13,14 +13,18 @@ from typing import Any, Final
 from labsim.errors import CaseError
 from labsim.show import one_line
 from labsim.strictjson import parse
+from workbook import bounded
 
 _SHOWN: Final = 60  # characters of a learner's value in a message
 _DEEPEST: Final = 100  # levels; a value that holds itself has no end
 
 
 def spelled(value: object) -> str:
-    """A learner's value on one line."""
-    text = one_line(repr(value))
+    """A learner's value on one line; one that has no words for itself is named by its type."""
+    try:
+        text = one_line(bounded.call(repr, value))
+    except Exception:  # of the value's own __repr__, which must not hide what is wrong with the value
+        text = f"something of type {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
@@ -37,6 +41,15 @@ def as_object(handed_in: object, name: str) -> dict[str, Any]:
     return found
 
 
+def items_of(mapping: Mapping[Any, Any], place: str) -> list[tuple[Any, Any]]:
+    """Its entries, of whatever kind of mapping it is. Raises: CaseError, if it cannot be walked."""
+    try:
+        return list(mapping.items())
+    except Exception as error:  # of a class of the learner's
+        found = f"it cannot be read ({type(error).__name__})"
+        raise CaseError(place, found, "Use a plain dictionary.") from error
+
+
 def plain(value: Any, place: str, *, depth: int = 0) -> Any:
     """A copy of a value, if JSON can hold it. Raises: CaseError, with the place of what it cannot hold."""
     if depth > _DEEPEST:
@@ -46,9 +59,10 @@ def plain(value: Any, place: str, *, depth: int = 0) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):
-        if bad := [key for key in value if not isinstance(key, str)]:
+        items = items_of(value, place)
+        if bad := [key for key, _ in items if not isinstance(key, str)]:
             raise CaseError(place, f"{spelled(bad[0])} is no key of JSON", "Use text.")
-        return {key: plain(each, f"{place}.{key}", depth=depth + 1) for key, each in value.items()}
+        return {key: plain(each, f"{place}.{key}", depth=depth + 1) for key, each in items}
     if isinstance(value, list | tuple):
         return [plain(each, f"{place}[{number}]", depth=depth + 1) for number, each in enumerate(value)]
     raise CaseError(

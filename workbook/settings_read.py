@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct
 
 from labsim.errors import CaseError
 from labsim.terms import ApprovalMode, Policy
-from workbook.plain_json import plain, spelled
+from workbook.plain_json import items_of, plain, spelled
 from workbook.submissions import NotHandedIn
 
 MODE_KEY: Final = "tools.approvalMode"
@@ -34,15 +34,21 @@ def read_settings(handed_in: object) -> SettingsRead:
     if not isinstance(handed_in, Mapping):
         example = '{"tools.approvalMode": "write", "tools.approval": {"seed_note": "deny"}}'
         raise NotHandedIn(f"Settings are a dictionary, and this is {spelled(handed_in)}. For instance: {example}")
-    for key in handed_in:
+    try:
+        items = items_of(handed_in, "settings")
+    except CaseError as error:
+        raise NotHandedIn(str(error)) from None
+    for key, _ in items:
         if key not in (MODE_KEY, POLICIES_KEY):
             close = get_close_matches(str(key), (MODE_KEY, POLICIES_KEY), n=1, cutoff=0.4)
             meant = f"Did you mean {close[0]!r}?" if close else f"There are {MODE_KEY!r} and {POLICIES_KEY!r}."
             raise NotHandedIn(f"Approval reads no setting {spelled(key)}. {meant}")
-    mode, policies = handed_in.get(MODE_KEY, UNSET), handed_in.get(POLICIES_KEY, UNSET)
+    given = dict(items)
+    mode = _plain(given.get(MODE_KEY, UNSET), MODE_KEY)
+    policies = _plain(given.get(POLICIES_KEY, UNSET), POLICIES_KEY)
     return SettingsRead(
-        mode=_plain(mode, MODE_KEY),
-        policies=_plain(policies, POLICIES_KEY),
+        mode=mode,
+        policies=policies,
         remarks=tuple(_mode_remarks(mode)) + tuple(_policy_remarks(policies)),
     )
 

@@ -142,6 +142,7 @@ class WatchedApprover:
                 f"it returned {spelled(answer)} to {about}, which is no label. Return one of question.options as "
                 "text, or None to close the dialog.",
             )
+            return UNSET  # it closes the dialog: what is no label is no answer
         return answer
 
     def _failed(self, error: BaseException, question: Asked) -> Exception:

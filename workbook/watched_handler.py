@@ -11,21 +11,22 @@ from difflib import get_close_matches
 from inspect import isawaitable
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from labsim.errors import CaseError
 from labsim.handlers import HandlerContext, HandlerReply, ToolCallInput
 from labsim.hostvalues import copy_json, same
 from workbook import bounded
 from workbook.handed_in import failure, function_of, passed_on
-from workbook.plain_json import plain, spelled
+from workbook.plain_json import items_of, plain, spelled
 from workbook.submissions import Noted, Trouble
 
+_ANSWERS: Final = ("input", "block", "reason")
 _TO_WAIT: Final = "Time is simulated here: to wait, use await context.sleep(ms)."
 
 
 class WatchedHandler:
     """A learner's `tool_call` handler, as the host calls it."""
-
-    _ANSWERS: Final = ("input", "block", "reason")
 
     def __init__(self, handed_in: object) -> None:
         """Raises: NotHandedIn, with what would do."""
@@ -60,28 +61,32 @@ class WatchedHandler:
         if answer is ...:
             self._note(Trouble.NOTHING_YET, f"its answer to {about} is still the three dots.")
             return None
-        if answer is None or isinstance(answer, HandlerReply):
-            return answer
-        if not isinstance(answer, Mapping):
-            self._note(
-                Trouble.NO_DECISION,
-                f"it returned {spelled(answer)} about {about}, which is no answer of a handler. Return None to let "
-                'it pass, {"input": …} to revise it, or {"block": True, "reason": "…"}.',
-            )
-            return answer
-        for key in answer:
-            if key not in self._ANSWERS:
-                close = get_close_matches(str(key), self._ANSWERS, n=1)
-                meant = f"Did you mean {close[0]!r}?" if close else "There are 'input', 'block' and 'reason'."
-                self._note(Trouble.NO_DECISION, f"it answered {about} with a key {spelled(key)}. {meant}")
-        if "input" not in answer or answer["input"] is before:
-            return answer
+        if isinstance(answer, HandlerReply):
+            answer = {key: value for key in _ANSWERS if (value := getattr(answer, key)) is not UNSET}
+        if answer is None:
+            return None
+        if isinstance(answer, Mapping):
+            return self._read(answer, about, before)
+        self._note(
+            Trouble.NO_DECISION,
+            f"it returned {spelled(answer)} about {about}, which is no answer of a handler. Return None to let "
+            'it pass, {"input": …} to revise it, or {"block": True, "reason": "…"}.',
+        )
+        return None
+
+    def _read(self, answer: Mapping[Any, Any], about: str, before: Any) -> dict[str, Any]:
+        """The answer, as data that nothing changes later; the very input it was given stays the same object."""
         try:
-            return {**answer, "input": plain(answer["input"], "input")}
+            items = dict(items_of(answer, "answer"))
+            for key in items:
+                if key not in _ANSWERS:
+                    close = get_close_matches(str(key), _ANSWERS, n=1)
+                    meant = f"Did you mean {close[0]!r}?" if close else "There are 'input', 'block' and 'reason'."
+                    says = f"it answered {about} with a key {spelled(key)}. {meant}"
+                    self._note(Trouble.NO_DECISION, says)
+            return {key: value if value is before else plain(value, str(key)) for key, value in items.items()}
         except CaseError as error:
-            self._note(
-                Trouble.NO_DECISION, f"it returned an input that JSON cannot hold, asked about {about}: {error}"
-            )
+            self._note(Trouble.NO_DECISION, f"it returned what JSON cannot hold, asked about {about}: {error}")
             raise
 
     def _failed(self, error: BaseException, event: ToolCallInput) -> Exception:
