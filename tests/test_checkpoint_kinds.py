@@ -178,6 +178,18 @@ def test_fields_are_right_only_together():
         assert beliefs_behind(checkpoint, answer, played(checkpoint)) == belief
 
 
+def test_a_number_is_no_yes_and_a_yes_no_number():
+    """In Python 1 == True; to a learner who is asked for one of them the other is no answer."""
+    values = [{"value": True, "text": "yes"}, {"value": False, "text": "no"}]
+    asked = {"field": "providerSafetyApproved", "asks": "Was it acknowledged?", "why": "No.", "values": values}
+    scripted = {"providerSafetyApproved": False, **{k: v for k, v in FIELDS["scripted"].items() if k != "prompts"}}
+    checkpoint = fields_checkpoint(fields=[asked, FIELDS["fields"][0], FIELDS["fields"][2]], scripted=scripted)
+    flag, _, number = checkpoint.fields
+
+    assert [flag.allowed(value) for value in (True, False, 1, 0)] == [True, True, False, False]
+    assert [number.allowed(value) for value in (True, False, 1, 0)] == [False, False, True, True]
+
+
 def test_the_right_order_is_that_of_the_rows():
     """Nothing in the file says it; each step points at the one event that it is."""
     checkpoint = order_checkpoint()
