@@ -18,7 +18,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,10 +63,10 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
-def lab(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """One JupyterLab for all tests, with settings, data and kernels of its own; needs the browser first."""
-    home, root = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("root")
+@contextmanager
+def _running(
+    home: Path, command: Sequence[str | Path], root: Path, environment: Mapping[str, str]
+) -> Iterator[Lab]:
     for name, value in SETTINGS.items():
         file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -82,17 +83,19 @@ def lab(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "JUPYTERLAB_WORKSPACES_DIR": "ws",
         "IPYTHONDIR": "ipython",
     }
-    environment = os.environ | {name: str(home / place) for name, place in places.items()}
-    for name in ("CEDAR_LEARNER", "CEDAR_PROGRESS_DIR"):
-        environment.pop(name, None)
-    command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
-        *("--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"),
+    further = [
+        *("--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
         *("--expose-app-in-browser", "--LabApp.extension_manager=readonly"),
     ]
     log = home / "lab.log"
     with log.open("wb") as output:
-        server = subprocess.Popen(command, cwd=root, env=environment, stdout=output, stderr=output)
+        server = subprocess.Popen(
+            [*command, *further],
+            cwd=root,
+            env={**environment, **{name: str(home / place) for name, place in places.items()}},
+            stdout=output,
+            stderr=output,
+        )
     made = Lab(root, f"http://127.0.0.1:{port}", token)
     try:
         _wait_until_up(made, server, log)
@@ -104,6 +107,31 @@ def lab(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+RunningLab = Callable[[Sequence[str | Path], Path, Mapping[str, str]], AbstractContextManager[Lab]]
+
+
+@pytest.fixture(scope="session")
+def running_lab(tmp_path_factory: pytest.TempPathFactory) -> RunningLab:
+    """Start a JupyterLab for as long as a `with` lasts, with settings, data and kernels of its own.
+
+    Takes the command that starts it, to which the address, the token and the like are added; the root folder that
+    this command serves; and the environment.
+    """
+    return lambda command, root, environment: _running(tmp_path_factory.mktemp("home"), command, root, environment)
+
+
+@pytest.fixture(scope="session")
+def lab(chromium: Browser, running_lab: RunningLab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """One JupyterLab for all tests; needs the browser first."""
+    root = tmp_path_factory.mktemp("root")
+    environment = dict(os.environ)
+    for name in ("CEDAR_LEARNER", "CEDAR_PROGRESS_DIR"):
+        environment.pop(name, None)
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.root_dir={root}"]
+    with running_lab(command, root, environment) as made:
+        yield made
 
 
 def _wait_until_up(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
@@ -203,34 +231,47 @@ class Notebook:
         self.page.wait_for_function("n => document.body.dataset.jpThemeName === n", arg=name)
 
 
+@contextmanager
+def _opened(chromium: Browser, lab: Lab, path: str) -> Iterator[Notebook]:
+    page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+    try:
+        page.goto(f"{lab.url}/lab/tree/{path}?token={lab.token}&reset")
+        yield Notebook(page, path)
+        page.evaluate("async () => { await window.jupyterapp.serviceManager.sessions.shutdownAll() }")
+    finally:
+        page.close()
+
+
+VisitNotebook = Callable[[Lab, str], AbstractContextManager[Notebook]]
+
+
+@pytest.fixture
+def visit(chromium: Browser) -> VisitNotebook:
+    """Open a notebook in some JupyterLab, by its path there, for as long as a `with` lasts."""
+    return lambda lab, path: _opened(chromium, lab, path)
+
+
 OpenNotebook = Callable[..., Notebook]
 
 
 @pytest.fixture
-def notebook(lab: Lab, chromium: Browser, tmp_path: Path) -> Iterator[OpenNotebook]:
+def notebook(lab: Lab, visit: VisitNotebook, tmp_path: Path) -> Iterator[OpenNotebook]:
     """Open a notebook by its code cells, or by its file; it is placed into a folder of its own."""
-    pages: list[Page] = []
     folder = lab.root / tmp_path.name
     folder.mkdir()
+    with ExitStack() as pages:
 
-    def open_(*cells: str, file: Path | None = None) -> Notebook:
-        name = "lesson.ipynb" if file is None else file.name
-        if file is None:
-            made = nbformat.v4.new_notebook(
-                cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
-                metadata={"kernelspec": KERNEL},  # without it, JupyterLab asks which one to use
-            )
-            nbformat.write(made, folder / name)
-        elif file.parent != folder:
-            shutil.copyfile(file, folder / name)
-        page = chromium.new_page(viewport={"width": 1280, "height": 1000})
-        pages.append(page)
-        path = f"{folder.name}/{name}"
-        page.goto(f"{lab.url}/lab/tree/{path}?token={lab.token}&reset")
-        return Notebook(page, path)
+        def open_(*cells: str, file: Path | None = None) -> Notebook:
+            name = "lesson.ipynb" if file is None else file.name
+            if file is None:
+                made = nbformat.v4.new_notebook(
+                    cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+                    metadata={"kernelspec": KERNEL},  # without it, JupyterLab asks which one to use
+                )
+                nbformat.write(made, folder / name)
+            elif file.parent != folder:
+                shutil.copyfile(file, folder / name)
+            return pages.enter_context(visit(lab, f"{folder.name}/{name}"))
 
-    open_.folder = folder  # type: ignore[attr-defined]  # where the learner's answers will be
-    yield open_
-    for page in pages:
-        page.evaluate("async () => { await window.jupyterapp.serviceManager.sessions.shutdownAll() }")
-        page.close()
+        open_.folder = folder  # type: ignore[attr-defined]  # where the learner's answers will be
+        yield open_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
@@ -13,15 +14,14 @@ if TYPE_CHECKING:
     from browser import Notebook, OpenNotebook  # at run time pytest imports it, as a plugin
 
 
-class OpenChapter:
-    """A learner's copy of one chapter, open and run from top to bottom by nobody."""
+class OpenCopy:
+    """A learner's copy of a chapter, open in JupyterLab and run from top to bottom by nobody."""
 
-    def __init__(self, open_notebook: OpenNotebook, chapter: str) -> None:
-        copies.start(open_notebook.folder)
-        path = open_notebook.folder / chapter
-        self.folder = open_notebook.folder
-        self._sources = [cell.source for cell in nbformat.read(path, as_version=4).cells]
-        self.notebook: Notebook = open_notebook(file=path)
+    def __init__(self, notebook: Notebook, file: Path) -> None:
+        """`file`: where the copy lies; it has not been changed since it was opened."""
+        self.folder = file.parent
+        self._sources = [cell.source for cell in nbformat.read(file, as_version=4).cells]
+        self.notebook = notebook
         self.notebook.run_all(timeout_ms=120_000)
 
     def cell(self, source: str) -> int:
@@ -57,3 +57,12 @@ class OpenChapter:
         editor.press("Control+a")
         self.notebook.page.keyboard.insert_text(text)
         self._sources[place] = text
+
+
+class OpenChapter(OpenCopy):
+    """A chapter that came with the package, in a copy that is made for the test."""
+
+    def __init__(self, open_notebook: OpenNotebook, chapter: str) -> None:
+        copies.start(open_notebook.folder)
+        file = open_notebook.folder / chapter
+        super().__init__(open_notebook(file=file), file)

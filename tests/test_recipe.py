@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from readme_kit import block
 
 if TYPE_CHECKING:
     from wheel_kit import Installed  # at run time pytest imports it, as a plugin
@@ -18,37 +17,8 @@ if TYPE_CHECKING:
 pytest_plugins = ["wheel_kit"]
 pytestmark = pytest.mark.package
 
-TOP = Path(__file__).resolve().parents[1]
 HEADING = "Check your chapters in CI"
 CHAPTER = "my-chapter"
-
-
-def block(language: str) -> str:
-    """The first block of that language under the recipe's heading."""
-    readme = (TOP / "README.md").read_text(encoding="utf-8")
-    section = re.search(rf"^#+ {re.escape(HEADING)}\n(.*?)(?=^#|\Z)", readme, re.MULTILINE | re.DOTALL)
-    assert section is not None, f"README.md has no section {HEADING!r}"
-    found = re.search(rf"^```{language}\n(.*?)^```$", section[1], re.MULTILINE | re.DOTALL)
-    assert found is not None, f"README.md has no block of {language} under {HEADING!r}"
-    return found[1]
-
-
-@pytest.fixture(scope="module")
-def author(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """An environment in which the recipe's first line has been followed.
-
-    It sees the packages of the environment with the wheel, which stays as it is, and has the wheel's own programs.
-    """
-    folder = tmp_path_factory.mktemp("author") / "env"
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    (seen,) = installed.folder.glob("lib/python*/site-packages")
-    (own,) = folder.glob("lib/python*/site-packages")
-    (own / "installed.pth").write_text(f"{seen}\n")
-    made = installed._replace(folder=folder)
-    made.run("python", "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", installed.wheel, cwd=folder)
-    done = follow(made, folder, block("sh").splitlines()[0])
-    assert done.returncode == 0, done.stdout + done.stderr
-    return made
 
 
 @pytest.fixture(scope="module")
@@ -59,23 +29,10 @@ def chapter(author: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder / CHAPTER
 
 
-def follow(author: Installed, folder: Path, recipe: str) -> subprocess.CompletedProcess[str]:
-    """The lines, as a CI runs them: one shell, stopped by the first failure. The wheel is found beside itself."""
-    environment = author.environment() | {"PIP_FIND_LINKS": str(author.wheel.parent), "HOME": str(Path.home())}
-    return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", recipe],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_the_recipe_has_three_lines_and_the_workflow_runs_the_same_ones() -> None:
     """One recipe, in two places to put it."""
-    lines = block("sh").splitlines()
-    (job,) = yaml.safe_load(block("yaml"))["jobs"].values()
+    lines = block(HEADING, "sh").splitlines()
+    (job,) = yaml.safe_load(block(HEADING, "yaml"))["jobs"].values()
 
     assert len(lines) == 3
     assert [step["run"] for step in job["steps"] if "run" in step] == lines
@@ -83,7 +40,7 @@ def test_the_recipe_has_three_lines_and_the_workflow_runs_the_same_ones() -> Non
 
 def test_the_recipe_passes_a_chapter_that_was_just_made(author: Installed, chapter: Path) -> None:
     """nbval compares each of its cells, and check-chapter finds nothing."""
-    done = follow(author, chapter.parent, block("sh"))
+    done = author.follow(block(HEADING, "sh"), cwd=chapter.parent, home=Path.home())
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^Notebooks: 1\. Cells compared: \d\d\. All as saved\.$", done.stdout, re.MULTILINE)
@@ -111,8 +68,8 @@ def test_the_recipe_fails_a_chapter_that_is_not_what_it_says(
     assert old in text
     (copy / file).write_text(text.replace(old, new), encoding="utf-8")
 
-    _, *checks = block("sh").splitlines()
-    done = follow(author, tmp_path, "\n".join(checks))
+    _, *checks = block(HEADING, "sh").splitlines()
+    done = author.follow("\n".join(checks), cwd=tmp_path)
 
     assert done.returncode != 0
     assert said in done.stdout

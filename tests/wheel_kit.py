@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from readme_kit import block
 
 TOP = Path(__file__).resolve().parents[1]
 
@@ -59,6 +60,21 @@ class Installed(NamedTuple):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def follow(self, recipe: str, *, cwd: Path, home: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Lines for a shell, followed as a CI does: one shell, stopped by the first failure.
+
+        pip finds the wheel beside itself. `home`: for pip, whose settings and cache are in the real one.
+        """
+        further = {"PIP_FIND_LINKS": str(self.wheel.parent), "HOME": str(home or self.home)}
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", recipe],
+            cwd=cwd,
+            env=self.environment() | further,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
@@ -75,4 +91,22 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     home.mkdir()
     made = Installed(wheel=wheel, folder=folder / "env", home=home)
     made.run("python", "-m", "pip", "install", "-q", wheel, cwd=folder, environment={"HOME": str(Path.home())})
+    return made
+
+
+@pytest.fixture(scope="session")
+def author(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """An environment in which what README tells authors to install has been installed.
+
+    It sees the packages of the environment with the wheel, which stays as it is, and has the wheel's own programs.
+    """
+    folder = tmp_path_factory.mktemp("author") / "env"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    (seen,) = installed.folder.glob("lib/python*/site-packages")
+    (own,) = folder.glob("lib/python*/site-packages")
+    (own / "installed.pth").write_text(f"{seen}\n")
+    made = installed._replace(folder=folder)
+    made.run("python", "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", installed.wheel, cwd=folder)
+    done = made.follow(block("Write a chapter", "sh").splitlines()[0], cwd=folder, home=Path.home())
+    assert done.returncode == 0, done.stdout + done.stderr
     return made
