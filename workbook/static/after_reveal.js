@@ -10,8 +10,8 @@ function rowView(model) {
     const typed = field.value.trim();
     model.send({ type: "row", row: /^\d{1,9}$/.test(typed) ? Number(typed) : typed });
   };
+  ownKeys(field);
   field.addEventListener("keydown", (event) => {
-    event.stopPropagation();
     if (event.key === "Enter" && !field.readOnly) named();
   });
   label.append(make("span", "", "Row number"), field);

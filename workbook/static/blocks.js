@@ -1,4 +1,4 @@
-// Shared by both controls: small parts, and the blocks of workbook/page.py drawn as elements.
+// Shared by all controls: small parts, and the blocks of workbook/page.py drawn as elements.
 //
 // Every text is set as text. Nothing here parses markup, loads anything, or keeps a rule of its own.
 
@@ -24,14 +24,39 @@ function button(text, onPress, className = "") {
   return node;
 }
 
-// A field to type in. JupyterLab takes the line break that Enter makes in a cell for its own, unless it never hears of
-// the key; Escape goes on, since a dialog is dismissed with it.
+// The keys of the way out: Escape wherever nothing inside has a use for it, and Ctrl+M, the notebook's other key for
+// command mode, everywhere. An open dialog takes Escape for an answer, so it takes another key to leave one open.
+function leadsOut(event) {
+  if (event.isComposing || event.altKey || event.metaKey || event.shiftKey) return false;
+  return event.ctrlKey ? event.key.toLowerCase() === "m" : event.key === "Escape";
+}
+
+// A whole control, and with it the page: the way out puts the focus on the cell around it, where the notebook's own
+// keys work again. Tab alone would lead through everything that is left, and then out of the notebook.
+function controlRoot(className = "") {
+  const root = make("div", `cedar-control ${className}`.trim());
+  root.addEventListener("keydown", (event) => {
+    const cell = root.closest(".jp-Cell"); // none in other front ends, which have ways of their own
+    if (event.defaultPrevented || !leadsOut(event) || cell === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    cell.focus({ preventScroll: true });
+  });
+  return root;
+}
+
+// JupyterLab takes arrows and the line break that Enter makes in a cell for its own, unless it never hears of them.
+function ownKeys(node) {
+  node.addEventListener("keydown", (event) => {
+    if (!leadsOut(event)) event.stopPropagation();
+  });
+}
+
+// A field to type in.
 function textField(tag, label) {
   const node = focusable(make(tag, "cedar-field"));
   node.setAttribute("aria-label", label);
-  node.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") event.stopPropagation();
-  });
+  ownKeys(node);
   return node;
 }
 

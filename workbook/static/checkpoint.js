@@ -77,7 +77,7 @@ function sureView(model, isLocked) {
 const BLANKS = { choice: () => "", fields: () => ({}), order: () => [], text: () => "" };
 
 function render({ model, el }) {
-  const root = make("div", "cedar-control");
+  const root = controlRoot();
   const group = make("fieldset", "cedar-question");
   group.append(make("legend", "cedar-prompt", model.get("prompt")));
   const kind = model.get("kind");

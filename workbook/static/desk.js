@@ -1,7 +1,7 @@
 // A Review Desk to try things at: a row of buttons, the panel, the dialogs, and the ledger beneath them.
 
 function render({ model, el }) {
-  const root = make("div", "cedar-control");
+  const root = controlRoot();
   const actions = make("div", "cedar-actions");
   actions.setAttribute("role", "group");
   actions.setAttribute("aria-label", "What you can do at the desk");

@@ -45,7 +45,7 @@ function dialogView(model, data) {
   }
   buttons.push(button("Dismiss", () => send({ type: "dismiss" }), "cedar-quiet"));
   group.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
+    if (event.key !== "Escape" || !open) return; // once it is over, Escape has no meaning here, and leads out
     event.preventDefault();
     event.stopPropagation();
     send({ type: "dismiss" });

@@ -1,7 +1,7 @@
 // The dialogs of one play, each staying where it is after its answer, and the ledger beneath them.
 
 function render({ model, el }) {
-  const root = make("div", "cedar-control");
+  const root = controlRoot();
   const list = make("div", "cedar-dialogs");
   const status = liveRegion();
   const ledger = make("div");

@@ -11,8 +11,7 @@ function fieldView(data, onChange) {
   const input = focusable(make(isNumber ? "input" : "select", "cedar-field"));
   input.id = label.htmlFor = uniqueName("set");
   if (isNumber) Object.assign(input, { type: "number", step: 1 });
-  // The notebook takes arrows and Enter for its own where it hears of them.
-  input.addEventListener("keydown", (event) => event.stopPropagation());
+  ownKeys(input);
   const mark = make("span", "cedar-mark", "contradiction");
   row.append(label, input, mark);
   let awaited = 0;
@@ -193,7 +192,7 @@ function blocksView() {
 }
 
 function render({ model, el }) {
-  const root = make("div", "cedar-control cedar-explorer");
+  const root = controlRoot("cedar-explorer");
   const view = uniqueName("view");
   let sent = 0;
   const onChange = (control, word) => {

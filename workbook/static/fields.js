@@ -37,7 +37,7 @@ function numberView(field, changed) {
     const typed = input.value.trim();
     changed(field.id, /^\d{1,9}$/.test(typed) ? Number(typed) : typed);
   });
-  input.addEventListener("keydown", (event) => event.stopPropagation());
+  ownKeys(input);
   const mark = make("span", "cedar-mark");
   label.append(make("span", "", field.text), input, mark);
   return {

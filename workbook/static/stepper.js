@@ -130,7 +130,7 @@ function listView(go) {
 }
 
 function render({ model, el }) {
-  const root = make("div", "cedar-control cedar-stepper");
+  const root = controlRoot("cedar-stepper");
   const tools = make("div", "cedar-actions");
   tools.setAttribute("role", "group");
   tools.setAttribute("aria-label", "Step through the rows");
