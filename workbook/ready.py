@@ -25,10 +25,11 @@ def setup() -> None:
 
 def lines(learner: Learner, progress: Progress) -> Iterator[str]:
     """What `setup` says, line by line."""
-    yield f"Cedar Workbook {_version(DISTRIBUTION)}: ready."
-    if learner is Learner.SCRIPTED:
+    if learner is Learner.SCRIPTED:  # no version: a new one would make every saved notebook look changed
+        yield "Cedar Workbook: ready."
         yield f"A scripted learner answers here. A person's answers are kept in {FILE_NAME}, beside the notebook."
         return
+    yield f"Cedar Workbook {_version(DISTRIBUTION)}: ready."
     yield f"Your answers are kept in {FILE_NAME}, in the folder of this notebook; nothing else is recorded."
     packages = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "pandas")
     yield f"Python {platform.python_version()}, {', '.join(f'{name} {_version(name)}' for name in packages)}."
