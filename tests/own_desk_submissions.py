@@ -199,6 +199,15 @@ def leaves(event, context):  # type: ignore[no-untyped-def]
     raise SystemExit
 
 
+class NoWords(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def raises_what_has_no_words(event, context):  # type: ignore[no-untyped-def]
+    raise NoWords
+
+
 #: By what is wrong: the handler, and what its author is told.
 FAILING_HANDLERS: Final[dict[str, tuple[Any, str]]] = {
     "changes the event's input": (
@@ -214,6 +223,7 @@ FAILING_HANDLERS: Final[dict[str, tuple[Any, str]]] = {
     ),
     "waits outside": (waits_outside, "It waited for something outside the simulated host, asked about seed_note"),
     "exits": (leaves, "It raised SystemExit, at line "),
+    "raises what has no words": (raises_what_has_no_words, "It raised NoWords, at line "),
     "returns a text": (lambda event, context: "block", "It returned 'block' about seed_note with"),
     "returns true": (lambda event, context: True, "It returned True about seed_note with"),
     "answers with a key of its own": (

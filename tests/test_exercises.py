@@ -495,6 +495,23 @@ class Leaves:
         raise SystemExit
 
 
+class NoWords(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+class Speechless:
+    async def approve(self, request: Request) -> ApprovalDecision:
+        raise NoWords
+
+
+class Wordless:
+    async def approve(self, request: Request) -> Any:
+        return NoWords()
+
+
 class NotAsync:
     def approve(self, request: Request) -> ApprovalDecision:
         return ALLOW
@@ -539,6 +556,8 @@ FAILING: dict[str, tuple[Exercise, object, str]] = {
     "swallows": (NIGHT, SwallowsAndSpins, f"{RAN_ON}was still running after {MOST_STEPS:,} steps of Python."),
     "calls itself": (NIGHT, CallsItself, "It raised RecursionError: "),
     "leaves": (NIGHT, Leaves, "It raised SystemExit, at line "),
+    "raises what has no words": (NIGHT, Speechless, "It raised NoWords, at line "),
+    "returns what has no words": (NIGHT, Wordless, f"It returned something of type NoWords about {AT_EDIT}"),
     "plain def": (NIGHT, NotAsync, "It is a plain def, and the host awaits an approver. Write async def approve."),
     "an instance": (NIGHT, NightShift(), "This is one NightShift. Hand in the class itself, NightShift without"),
     "cannot be made": (NIGHT, CannotBeMade, "Making one of it raised ValueError: no beds."),

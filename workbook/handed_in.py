@@ -11,7 +11,6 @@ from typing import Any
 
 from labsim.errors import StageError
 from workbook import bounded
-from workbook.errors import WorkbookError
 from workbook.plain_json import spelled
 from workbook.submissions import Noted, NotHandedIn, Trouble, raised
 
@@ -33,11 +32,6 @@ def failure(error: BaseException, when: str, asked: Callable[..., Any], to_wait:
         says = f"it waited for something outside the simulated host, {when}. {to_wait}"
         return Noted(trouble=Trouble.WAITED_OUTSIDE, says=says)
     return Noted(trouble=Trouble.RAISED, says=f"it raised {raised(error, asked)}, {when}.")
-
-
-def passed_on(error: BaseException) -> Exception:
-    """The error as the host gets it: one that would end the kernel is a failure like any other."""
-    return error if isinstance(error, Exception) else WorkbookError("it asked Python to exit")
 
 
 def function_of(handed_in: object, wanted: str, takes: int) -> Callable[..., Any]:

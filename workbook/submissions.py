@@ -21,6 +21,7 @@ from labsim.show import one_line
 from workbook import bounded
 from workbook.errors import WorkbookError
 from workbook.exercise_kinds import Form
+from workbook.plain_json import spelled
 
 
 class Trouble(StrEnum):
@@ -78,9 +79,10 @@ class Submission:
                 self._note_outside(request)
             elif not self.noted:
                 self._note(Trouble.RAISED, f"it raised {raised(error, self._ask)}, asked about {_about(request)}.")
-            if isinstance(error, SystemExit):  # to the host it is a failure like any other
-                raise WorkbookError("it asked Python to exit") from error
-            raise
+            told = passed_on(error)
+            if told is error:
+                raise
+            raise told from error
         self._look_at(answer, request)
         return answer  # type: ignore[no-any-return]  # a learner's value; the host refuses what is no answer
 
@@ -95,10 +97,10 @@ class Submission:
         else:
             try:
                 ApprovalAnswer.of(answer)
-            except TypeError:
+            except Exception:  # a TypeError, or whatever the value raises when it is asked for its words
                 self._note(
                     Trouble.NO_DECISION,
-                    f"it returned {one_line(repr(answer))[:60]} about {_about(request)}, which is no decision. "
+                    f"it returned {spelled(answer)} about {_about(request)}, which is no decision. "
                     "Return an ApprovalDecision or an ApprovalAnswer.",
                 )
 
@@ -129,7 +131,7 @@ def _question_of(handed_in: object, form: Form) -> Callable[[ApprovalRequest], A
         return approve  # type: ignore[no-any-return]  # of a learner's class
     if callable(handed_in):
         return handed_in
-    raise NotHandedIn(f"Hand in {wanted}; this is {one_line(repr(handed_in))[:60]}.")
+    raise NotHandedIn(f"Hand in {wanted}; this is {spelled(handed_in)}.")
 
 
 def _about(request: ApprovalRequest) -> str:
@@ -139,10 +141,30 @@ def _about(request: ApprovalRequest) -> str:
 
 def raised(error: BaseException, asked: Callable[..., Any]) -> str:
     """The error, with the line of the learner's own code at which it came up."""
-    text = one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    words = words_of(error)
+    text = one_line(f"{type(error).__name__}: {words}" if words else type(error).__name__)
     code = getattr(getattr(asked, "__func__", asked), "__code__", None)
     if isinstance(code, CodeType):
         for frame in reversed(traceback.extract_tb(error.__traceback__)):
             if frame.filename == code.co_filename:
                 return f"{text}, at line {frame.lineno} of the cell ({frame.line})"
     return text
+
+
+def words_of(error: BaseException) -> str:
+    """What an error says; "" for one whose own `__str__` fails, which must not hide that it was raised."""
+    try:
+        return str(bounded.call(str, error))
+    except Exception:  # of the error's class, which may be the learner's
+        return ""
+
+
+def passed_on(error: BaseException) -> Exception:
+    """The error as the host gets it: what would end the kernel, or has no words, is a failure like any other."""
+    if not isinstance(error, Exception):
+        return WorkbookError("it asked Python to exit")
+    try:
+        str(error)
+    except Exception:  # of the error's own class; the host reads what an error says
+        return WorkbookError(f"{type(error).__name__}, which has no words")
+    return error

@@ -17,10 +17,10 @@ from labsim.show import one_line
 from labsim.stage import Stage
 from labsim.terms import DialogKind
 from workbook import bounded
-from workbook.handed_in import failure, function_of, passed_on
+from workbook.handed_in import failure, function_of
 from workbook.invariants import PersonReplied, PersonSays
 from workbook.plain_json import spelled
-from workbook.submissions import Noted, NotHandedIn, Trouble
+from workbook.submissions import Noted, NotHandedIn, Trouble, passed_on
 
 _SHOWN: Final = 60  # characters of a question in a message
 _TO_WAIT: Final = "All that an approver can wait for is await question.person()."
@@ -114,7 +114,10 @@ class WatchedApprover:
             if isawaitable(answer) and not isinstance(answer, _Coming):
                 answer = await bounded.Bounded(answer)
         except (Exception, SystemExit) as error:
-            raise self._failed(error, question) from error
+            told = self._failed(error, question)
+            if told is error:
+                raise
+            raise told from error
         return self._looked_at(answer, question)
 
     def never(self) -> None:

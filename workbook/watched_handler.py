@@ -17,9 +17,9 @@ from labsim.errors import CaseError
 from labsim.handlers import HandlerContext, HandlerReply, ToolCallInput
 from labsim.hostvalues import copy_json, same
 from workbook import bounded
-from workbook.handed_in import failure, function_of, passed_on
+from workbook.handed_in import failure, function_of
 from workbook.plain_json import items_of, plain, spelled
-from workbook.submissions import Noted, Trouble
+from workbook.submissions import Noted, Trouble, passed_on
 
 _ANSWERS: Final = ("input", "block", "reason")
 _TO_WAIT: Final = "Time is simulated here: to wait, use await context.sleep(ms)."
@@ -38,7 +38,10 @@ class WatchedHandler:
         try:
             answer = bounded.call(self._function, event, context)
         except (Exception, SystemExit) as error:
-            raise self._failed(error, event) from error
+            told = self._failed(error, event)
+            if told is error:
+                raise
+            raise told from error
         if isawaitable(answer):
             return self._awaited(answer, event, before, kept)
         return self._looked_at(answer, event, before, kept)
@@ -47,7 +50,10 @@ class WatchedHandler:
         try:
             come = await bounded.Bounded(answer)
         except (Exception, SystemExit) as error:
-            raise self._failed(error, event) from error
+            told = self._failed(error, event)
+            if told is error:
+                raise
+            raise told from error
         return self._looked_at(come, event, before, kept)
 
     def _looked_at(self, answer: Any, event: ToolCallInput, before: Any, kept: Any) -> Any:
