@@ -182,14 +182,18 @@ STYLE: Final = (
     "</style>"
 )
 _SHORT: Final = 24  # characters; a column of cells this short is not wrapped, so that names stay in one piece
+_LONG: Final = 90  # characters; a caption this long is wrapped, since it would be wider than a window at half size
+_WRAPPED: Final = ";max-width:min(46rem,60vw)"
 
 
 def as_html(grid: Grid) -> str:
     """The table as one HTML element with its style. The same grid gives the same text, always."""
-    looks = [_look(grid, column) for column in range(len(grid.columns))]
+    whole = _in_one_piece(grid)
+    looks = [_look(grid, column, whole=column in whole) for column in range(len(grid.columns))]
     # JupyterLab has MathJax go through HTML outputs, and two dollar signs in a tool's text would be a formula.
     parts = ['<div class="cedar-box mathjax_ignore tex2jax_ignore">', STYLE, '<table class="cedar-table">\n']
-    parts.append(f'<caption style="text-align:left">{_text(grid.caption)}</caption>\n<thead><tr>')
+    width = _WRAPPED if len(grid.caption) > _LONG else ""
+    parts.append(f'<caption style="text-align:left{width}">{_text(grid.caption)}</caption>\n<thead><tr>')
     parts += [f'<th scope="col"{look}>{_text(name)}</th>' for name, look in zip(grid.columns, looks, strict=True)]
     parts.append("</tr></thead>\n")
     for name, run in grid.groups():
@@ -214,11 +218,25 @@ def as_html(grid: Grid) -> str:
     return "".join(parts)
 
 
-def _look(grid: Grid, column: int) -> str:
+def _in_one_piece(grid: Grid) -> frozenset[int]:
+    """The columns whose cells are not wrapped: all short ones, or of a table that is too wide only the header."""
+    short = frozenset(
+        column
+        for column in range(len(grid.columns))
+        if all(len(row[column]) <= _SHORT and "\n" not in row[column] for row in grid.rows)
+    )
+    widths = [
+        max([columns_of(name), *(columns_of(row[column]) for row in grid.rows if column in short)])
+        for column, name in enumerate(grid.columns)
+    ]
+    fits = sum(widths) + len(_GAP) * (len(widths) - 1) <= WIDTH
+    return short if fits else short & {grid.header}
+
+
+def _look(grid: Grid, column: int, *, whole: bool) -> str:
     """The style of one column's cells, said on each: JupyterLab keeps it where it does not trust `STYLE`."""
     side = "right" if column in grid.numbers else "left"
-    short = all(len(row[column]) <= _SHORT and "\n" not in row[column] for row in grid.rows)
-    return f' style="text-align:{side};vertical-align:top{";white-space:nowrap" if short else ""}"'
+    return f' style="text-align:{side};vertical-align:top{";white-space:nowrap" if whole else ""}"'
 
 
 def _text(text: str) -> str:
