@@ -317,6 +317,16 @@ class Remembering:
         return answer
 
 
+async def asks_until_it_is_a_yes(question):  # type: ignore[no-untyped-def]
+    if question.options != BUTTONS or question.text == EXACT or "Provider" in question.text:
+        return await night_desk(question)
+    for _ in range(3):
+        reply = await question.person()
+        if reply.says == "Approve" and reply.after_ms <= 60_000:
+            return "Approve"
+    return "Deny"
+
+
 def yes_if(test: Any) -> Any:
     return lambda question, reply: "Approve" if reply is not None and test(reply) else ...
 
@@ -354,6 +364,7 @@ BAD_APPROVERS: Final[dict[str, tuple[Any, str]]] = {
     ),
     "takes nothing for a yes": (instead(yes_if(lambda reply: reply.says is None)), "answers-closed"),
     "remembers": (Remembering, "answers-twice"),
+    "asks until it is a yes": (asks_until_it_is_a_yes, "answers-asked-again"),
     "wakes somebody for a check, and passes the yes on": (
         instead(lambda question, reply: "Approve" if "Provider" in question.text else ...),
         "answers-checks",

@@ -124,7 +124,7 @@ def test_a_right_approver_is_right_in_whatever_shape(made: Any) -> None:
     """A function, a class that is made anew for each situation, and one that closes in place of a no."""
     graded = grade(ANSWERS, made)
 
-    assert (graded.grade, graded.failing, graded.held, graded.of) == (Grade.RIGHT, None, 14, 14)
+    assert (graded.grade, graded.failing, graded.held, graded.of) == (Grade.RIGHT, None, 15, 15)
 
 
 @pytest.mark.parametrize("name", handed_in.GOOD_TRACES)
@@ -197,6 +197,7 @@ def test_a_trace_that_breaks_the_sound_piece_as_well_says_nothing_about_the_flaw
 
     assert graded.grade is Grade.NOT_YET
     assert "with a sound piece it does not hold either" in words(graded)
+    assert PIECES[trace_of("break-the-guard").piece].sound.text.splitlines()[0] not in words(graded)
 
 
 # ------------------------------------------------------------------------------------------------- code that fails
@@ -264,6 +265,9 @@ def test_what_the_host_passes_over_is_remarked_on() -> None:
 
     assert "tools.approvalMode: 'wirte' is no mode. The host says nothing and takes yolo." in said
     assert "tools.approval.mail_list: 'never' is no policy. The host passes it over." in said
+    right = words(grade(SETTINGS, handed_in.settings(old_plugin="no")))
+    assert "Right." in right
+    assert "tools.approval.old_plugin: 'no' is no policy. The host passes it over." in right
 
 
 @pytest.mark.parametrize("name", handed_in.NO_TRACES)

@@ -121,6 +121,8 @@ class Graded(Struct, frozen=True, kw_only=True):
                 more = f" So does what has to hold in {made:,} more, which were made from parts." if made else ""
                 yield Paragraph(lead="Right.", text=_all(len(written)) + more)
                 yield from _overview(calls)
+                if remarks := calls[0].remarks:
+                    yield Items(items=remarks)
             case TraceExercise():
                 for one in self.tried:
                     assert isinstance(one, TriedTrace)
@@ -244,8 +246,9 @@ def _of_trace(one: TriedTrace, exercise: TraceExercise) -> Iterator[Block]:
     if one.flawed_rows:
         yield Paragraph(text=_rows_show_it(set(one.flawed_rows)))
     yield _rows(one.flawed, "Ledger with the piece you were given", one.flawed_rows)
-    if one.flawed_rows:
+    if one.held:
         yield Fold(title="The sound piece", blocks=(Literal(text=one.sound_text),))
+    if one.flawed_rows:
         yield _rows(one.sound, "Ledger of the same trace with the sound one", one.sound_rows)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from labsim.errors import StageError
 from workbook import bounded
 from workbook.plain_json import spelled
-from workbook.submissions import Noted, NotHandedIn, Trouble, raised
+from workbook.submissions import Noted, NotHandedIn, Trouble, raised, words_of
 
 
 def has_dots(value: object) -> bool:
@@ -28,7 +28,7 @@ def failure(error: BaseException, when: str, asked: Callable[..., Any], to_wait:
     """What went wrong in a learner's code, in words. `when`: what it was asked; `to_wait`: what it may wait for."""
     if isinstance(error, bounded.OutOfBounds):
         return Noted(trouble=Trouble.RAN_ON, says=f"it never came to an answer, {when}: {error}.")
-    if isinstance(error, StageError) or (isinstance(error, RuntimeError) and "event loop" in str(error)):
+    if isinstance(error, StageError) or (isinstance(error, RuntimeError) and "event loop" in words_of(error)):
         says = f"it waited for something outside the simulated host, {when}. {to_wait}"
         return Noted(trouble=Trouble.WAITED_OUTSIDE, says=says)
     return Noted(trouble=Trouble.RAISED, says=f"it raised {raised(error, asked)}, {when}.")

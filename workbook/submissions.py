@@ -75,7 +75,7 @@ class Submission:
             self._note_outside(request)
             raise
         except (Exception, SystemExit) as error:
-            if isinstance(error, RuntimeError) and "event loop" in str(error):
+            if isinstance(error, RuntimeError) and "event loop" in words_of(error):
                 self._note_outside(request)
             elif not self.noted:
                 self._note(Trouble.RAISED, f"it raised {raised(error, self._ask)}, asked about {_about(request)}.")

@@ -86,11 +86,12 @@ class WatchedHandler:
             items = dict(items_of(answer, "answer"))
             for key in items:
                 if key not in _ANSWERS:
-                    close = get_close_matches(str(key), _ANSWERS, n=1)
+                    close = get_close_matches(key, _ANSWERS, n=1) if isinstance(key, str) else []
                     meant = f"Did you mean {close[0]!r}?" if close else "There are 'input', 'block' and 'reason'."
                     says = f"it answered {about} with a key {spelled(key)}. {meant}"
                     self._note(Trouble.NO_DECISION, says)
-            return {key: value if value is before else plain(value, str(key)) for key, value in items.items()}
+            at = {key: key if isinstance(key, str) else spelled(key) for key in items}
+            return {key: value if value is before else plain(value, at[key]) for key, value in items.items()}
         except CaseError as error:
             self._note(Trouble.NO_DECISION, f"it returned what JSON cannot hold, asked about {about}: {error}")
             raise
