@@ -6,7 +6,8 @@ few answers it says so and draws nothing: three answers make a line through thre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -130,25 +131,26 @@ class Calibration(Struct, frozen=True, kw_only=True):
         )
 
 
-def calibrate(forecasts: Sequence[Forecast]) -> Calibration:
-    """What forecasts come to, in any order."""
+def calibrate(forecasts: Iterable[Forecast] | Mapping[Forecast, int]) -> Calibration:
+    """What forecasts come to, in any order; those of a class may come counted."""
+    counts = sorted(Counter(forecasts).items(), key=lambda counted: (counted[0].probability, counted[0].right))
     levels = tuple(
         Level(
             confidence=confidence,
             stated=confidence.probability,
-            answers=sum(one.probability == confidence.probability for one in forecasts),
-            right=sum(one.probability == confidence.probability and one.right for one in forecasts),
+            answers=sum(count for one, count in counts if one.probability == confidence.probability),
+            right=sum(count for one, count in counts if one.probability == confidence.probability and one.right),
         )
         for confidence in Confidence
     )
-    answers = len(forecasts)
-    scores = sorted((one.probability - one.right) ** 2 for one in forecasts)  # sorted: the same sum in any order
+    answers = sum(count for _, count in counts)
+    scores = sum(count * (one.probability - one.right) ** 2 for one, count in counts)
     return Calibration(
         levels=levels,
         answers=answers,
-        right=sum(one.right for one in forecasts),
-        mean_stated=sum(sorted(one.probability for one in forecasts)) / answers if answers else None,
-        brier=sum(scores) / answers if answers >= ENOUGH else None,
+        right=sum(count for one, count in counts if one.right),
+        mean_stated=sum(count * one.probability for one, count in counts) / answers if answers else None,
+        brier=scores / answers if answers >= ENOUGH else None,
     )
 
 

@@ -2,7 +2,8 @@
 
 Above `fold`, which says what one learner's records come to, and `class_files`; below the report and its command.
 Counts only: learners go in one by one and nothing of them stays but numbers, so ten thousand take no more memory
-than ten, and no name and no free text of anybody can come out again.
+than ten, and no name and no free text of anybody can come out again. Nor can a text that stands in a file
+in the place of an answer: whatever a question does not offer is one thing to count, and is not repeated.
 
 A first prediction counts whether its reveal was seen or not, since a class votes before it looks. The instructor
 who counts has the chapters, and so the answers; what is right is found as everywhere, by playing the case.
@@ -20,16 +21,20 @@ from msgspec import Struct
 from workbook.answers import Answer, AnswerKind, Confidence, Record
 from workbook.calibration import Calibration, calibrate
 from workbook.fold import Answered, Folded, Forecast, fold
-from workbook.items import Bank, Item, Stray
+from workbook.items import Bank, Item, Stray, hashable
 
-Spelled = bytes  # an answer as canonical JSON: a key to count by
 _NOT_STATED: Final = 0.5  # how sure somebody counts as who was wrong and did not say
+_LEVELS: Final[tuple[Confidence | None, ...]] = (*Confidence, None)
+_PLACES: Final = {level: place for place, level in enumerate(_LEVELS)}
+_WEIGHTS: Final = tuple(_NOT_STATED if level is None else level.probability for level in _LEVELS)
+_TEXT: Final = "(a text)"
+_NOT_OFFERED: Final = "(nothing that the question offers)"
 
 
 class AnswerCount(Struct, frozen=True, kw_only=True):
     """One answer and how many gave it. `right`: None where only the learner can tell."""
 
-    answer: Answer
+    answer: Answer  # "" for a text, and for what the question does not offer
     said: tuple[str, ...]  # in the words of the question, a line for each part
     right: bool | None
     first: int  # as the first prediction of all
@@ -102,17 +107,73 @@ class ClassReport(Struct, frozen=True, kw_only=True):
     exercises: tuple[ExerciseReport, ...]
     calibration: Calibration
     strays: tuple[tuple[Stray, str, int], ...]  # why, chapter/checkpoint, answers; of questions not installed here
+    problems: tuple[str, ...]  # what kept a chapter from being judged by, a sentence each
+
+
+class _Tally:
+    """One answer to one question, counted."""
+
+    __slots__ = ("answer", "right", "said", "second", "sure")
+
+    def __init__(self, answer: Answer, said: tuple[str, ...], right: bool | None) -> None:
+        self.answer = answer
+        self.said = said
+        self.right = right
+        self.sure = [0] * len(_LEVELS)  # first predictions, by `_LEVELS`
+        self.second = 0
+
+    @property
+    def count(self) -> AnswerCount:
+        return AnswerCount(
+            answer=self.answer,
+            said=self.said,
+            right=self.right,
+            first=sum(self.sure),
+            second=self.second,
+            sure=tuple(self.sure),
+        )
 
 
 class _Pool:
     """Counts for one question."""
 
-    def __init__(self) -> None:
+    def __init__(self, item: Item) -> None:
+        self._item = item
         self.learners = self.revealed = self.resets = self.resetters = 0
-        self.first: Counter[tuple[Spelled, Confidence | None]] = Counter()
-        self.second: Counter[Spelled] = Counter()
         self.votes: Counter[tuple[bool | None, bool | None]] = Counter()
         self.again: Counter[bool | None] = Counter()
+        self._other = _Tally("", (_NOT_OFFERED,), right=False)
+        self._tallies: dict[object, _Tally] = {}
+        for option in item.option_ids:  # those that nobody chooses count, too: as none
+            self.tally(option)
+
+    def tally(self, answer: Answer) -> _Tally:
+        """Where an answer is counted. A text is nobody's business but the learner's."""
+        if self._item.kind is AnswerKind.TEXT:
+            answer = ""
+        known = hashable(answer)
+        found = self._tallies.get(known)
+        if found is None:
+            if not self._item.fits(answer):
+                return self._other
+            found = self._tallies[known] = self._made(answer)
+        return found
+
+    def _made(self, answer: Answer) -> _Tally:
+        item = self._item
+        if isinstance(answer, dict):  # a file has the fields in any order, and a report in one
+            answer = {name: answer[name] for name in item.field_names}
+        said = (_TEXT,) if item.kind is AnswerKind.TEXT else item.said(answer)
+        return _Tally(answer, said, item.judge(answer).right)
+
+    @property
+    def counts(self) -> list[AnswerCount]:
+        """The answers, as offered, then by how many gave them; what is not offered comes last, if there is any."""
+        every = [tally.count for tally in self._tallies.values()]
+        offered = len(self._item.option_ids)
+        others = sorted(every[offered:], key=lambda one: (-one.first, msgspec.json.encode(one.answer)))
+        other = self._other.count
+        return [*every[:offered], *others, *[other] * bool(other.first or other.second)]
 
 
 class Classroom:
@@ -128,7 +189,6 @@ class Classroom:
         self._exercises: dict[tuple[str, str], Counter[str]] = {}
         self._forecasts: Counter[Forecast] = Counter()
         self._strays: Counter[tuple[Stray, str]] = Counter()
-        self._spelled: dict[Spelled, Answer] = {}
 
     def add(self, records: Iterable[Record]) -> None:
         """Count one learner, by all of their records."""
@@ -152,35 +212,28 @@ class Classroom:
     def _count(self, one: Answered) -> None:
         pool = self._pools.get(one.item)
         if pool is None:
-            pool = self._pools[one.item] = _Pool()
+            pool = self._pools[one.item] = _Pool(one.item)
         first = one.attempts[0]
-        right = one.item.judge(first.commit.answer).right
+        tally = pool.tally(first.commit.answer)
         if one.recalled:
-            pool.again[right] += 1
+            pool.again[tally.right] += 1
             return
         pool.learners += 1
         pool.revealed += one.revealed
         if resets := one.resets:
             pool.resets += resets
             pool.resetters += 1
-        pool.first[self._key(one.item, first.commit.answer), first.commit.confidence] += 1
+        tally.sure[_PLACES[first.commit.confidence]] += 1
         if first.revote is not None:
-            pool.second[self._key(one.item, first.revote.answer)] += 1
-            pool.votes[right, one.item.judge(first.revote.answer).right] += 1
-
-    def _key(self, item: Item, answer: Answer) -> Spelled:
-        """What an answer is counted under. A text is nobody's business but the learner's."""
-        if item.kind is AnswerKind.TEXT:
-            answer = ""
-        spelled = msgspec.json.encode(answer, order="sorted")
-        self._spelled.setdefault(spelled, answer)
-        return spelled
+            second = pool.tally(first.revote.answer)
+            second.second += 1
+            pool.votes[tally.right, second.right] += 1
 
     def report(self) -> ClassReport:
         """The counts so far."""
         places = {item: place for place, item in enumerate(_items(self._bank))}
         asked = [item for item in self._pools if self._pools[item].learners]
-        items = [self._item(item, self._pools[item]) for item in sorted(asked, key=lambda item: places[item])]
+        items = [_reported(item, self._pools[item]) for item in sorted(asked, key=lambda item: places[item])]
         beliefs = [
             BeliefReport(
                 id=belief,
@@ -204,63 +257,37 @@ class Classroom:
                 )
                 for (chapter, exercise), counts in sorted(self._exercises.items())
             ),
-            calibration=calibrate(list(self._forecasts.elements())),
+            calibration=calibrate(self._forecasts),
             strays=tuple((why, key, count) for (why, key), count in sorted(self._strays.items())),
+            problems=self._bank.problems,
         )
 
-    def _item(self, item: Item, pool: _Pool) -> ItemReport:
-        by_answer: dict[Spelled, Counter[Confidence | None]] = {}
-        for (spelled, confidence), count in pool.first.items():
-            by_answer.setdefault(spelled, Counter())[confidence] += count
-        for spelled in pool.second:
-            by_answer.setdefault(spelled, Counter())
-        offered = self._offered(item)
-        others = sorted(set(by_answer) - set(offered), key=lambda one: (-by_answer[one].total(), one))
-        answers = [
-            self._answer(item, spelled, by_answer.get(spelled, Counter()), pool) for spelled in (*offered, *others)
-        ]
-        wrong = sum(one.first for one in answers if one.right is False)
-        misplaced = sum(
-            count * (_NOT_STATED if confidence is None else confidence.probability)
-            for (spelled, confidence), count in pool.first.items()
-            if item.judge(self._spelled[spelled]).right is False
-        )
-        return ItemReport(
-            chapter=item.key.chapter,
-            checkpoint=item.key.checkpoint,
-            kind=item.kind,
-            prompt=item.checkpoint.prompt,
-            learners=pool.learners,
-            answers=tuple(answers),
-            wrong=wrong,
-            misplaced=misplaced / pool.learners,
-            votes=Votes(
-                both=pool.votes[True, True],
-                gained=pool.votes[False, True],
-                lost=pool.votes[True, False],
-                neither=pool.votes[False, False],
-            ),
-            resets=pool.resets,
-            resetters=pool.resetters,
-            revealed=pool.revealed,
-            asked_again=pool.again.total(),
-            right_again=pool.again[True],
-        )
 
-    def _offered(self, item: Item) -> list[Spelled]:
-        """The options of a choice, chosen by anybody or not; other kinds offer too many answers to list."""
-        return [self._key(item, option) for option in item.option_ids]
-
-    def _answer(self, item: Item, spelled: Spelled, sure: Counter[Confidence | None], pool: _Pool) -> AnswerCount:
-        answer = self._spelled[spelled]
-        return AnswerCount(
-            answer=answer,
-            said=("(a text)",) if item.kind is AnswerKind.TEXT else item.said(answer),
-            right=item.judge(answer).right,
-            first=sure.total(),
-            second=pool.second[spelled],
-            sure=tuple(sure[level] for level in (*Confidence, None)),
-        )
+def _reported(item: Item, pool: _Pool) -> ItemReport:
+    answers = pool.counts
+    wrong = [one for one in answers if one.right is False]
+    misplaced = sum(count * weight for one in wrong for count, weight in zip(one.sure, _WEIGHTS, strict=True))
+    return ItemReport(
+        chapter=item.key.chapter,
+        checkpoint=item.key.checkpoint,
+        kind=item.kind,
+        prompt=item.checkpoint.prompt,
+        learners=pool.learners,
+        answers=tuple(answers),
+        wrong=sum(one.first for one in wrong),
+        misplaced=misplaced / pool.learners,
+        votes=Votes(
+            both=pool.votes[True, True],
+            gained=pool.votes[False, True],
+            lost=pool.votes[True, False],
+            neither=pool.votes[False, False],
+        ),
+        resets=pool.resets,
+        resetters=pool.resetters,
+        revealed=pool.revealed,
+        asked_again=pool.again.total(),
+        right_again=pool.again[True],
+    )
 
 
 def _items(bank: Bank) -> Iterator[Item]:

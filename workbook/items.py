@@ -64,7 +64,7 @@ class Item:
 
     def judge(self, answer: Answer) -> Judgement:
         """What an answer is worth. One that the question does not offer is wrong, and speaks for no belief."""
-        known = answer if isinstance(answer, str) else _hashable(answer)
+        known = hashable(answer)
         found = self._judged.get(known)
         if found is None:
             found = self._judgement(answer)
@@ -129,14 +129,21 @@ class Item:
         checkpoint = self.checkpoint
         return tuple(one.id for one in checkpoint.options) if isinstance(checkpoint, ChoiceCheckpoint) else ()
 
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """What is to be filled in, as asked; nothing for the other kinds."""
+        checkpoint = self.checkpoint
+        return tuple(one.field for one in checkpoint.fields) if isinstance(checkpoint, FieldsCheckpoint) else ()
+
     def _judgement(self, answer: Answer) -> Judgement:
-        if not self._fits(answer):
+        if not self.fits(answer):
             return Judgement(right=False, beliefs=())
         right = is_right(self.checkpoint, answer, self._report)
         beliefs = () if right else beliefs_behind(self.checkpoint, answer, self._report)
         return Judgement(right=right, beliefs=beliefs)
 
-    def _fits(self, answer: Answer) -> bool:
+    def fits(self, answer: Answer) -> bool:
+        """Whether the question offers such an answer; a file may hold anything."""
         match self.checkpoint:
             case ChoiceCheckpoint() as choice:
                 return isinstance(answer, str) and choice.option(answer) is not None
@@ -232,9 +239,9 @@ def items_of(chapter: str, checkpoints: Iterable[Checkpoint], play: Play) -> Ite
         yield Item(chapter, checkpoint, reports[checkpoint.case])
 
 
-def _hashable(answer: tuple[str, ...] | dict[str, str | int | bool | None]) -> object:
+def hashable(answer: Answer) -> object:
     """Equal for equal answers only: to a mapping True and 1 are the same, and to a learner they are not."""
-    if isinstance(answer, tuple):
+    if not isinstance(answer, dict):
         return answer
     return frozenset((name, type(value), value) for name, value in answer.items())
 
