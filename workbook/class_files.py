@@ -15,9 +15,11 @@ import msgspec
 from msgspec import Struct
 
 from workbook.errors import WorkbookError
+from workbook.long_work import Advance
 from workbook.my_work import Answers, NotMyWork, parse_answers
 
 SUFFIX: Final = ".json"
+BESIDE: Final = ".md"  # the other half of an export, for people
 LARGEST: Final = 16 * 2**20  # bytes; a year of answers takes a few hundred thousand
 
 
@@ -46,21 +48,30 @@ class Handed(Struct, frozen=True, kw_only=True):
     answers: Answers
 
 
-def files_in(folder: Path) -> list[Path]:
-    """Every file in the folder and below that may be an export, by name; hidden ones and folders are left out.
+def files_in(folder: Path, leave_out: Path | None = None) -> tuple[list[Path], list[Skipped]]:
+    """Every file in the folder and below that may be an export, by name, and those that cannot be one.
 
+    Hidden files are left out, and so is what an export has beside it to be read, and the folder `leave_out`.
     Raises: NoFiles.
     """
     if not folder.is_dir():
         raise NoFiles(folder, "there is no such folder")
-    found = sorted(
-        path
-        for path in folder.rglob(f"*{SUFFIX}")
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
+    found: list[Path] = []
+    others: list[Skipped] = []
+    left_out = None if leave_out is None else leave_out.resolve()
+    for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder)
+        if any(part.startswith(".") for part in place.parts) or not path.is_file():
+            continue
+        if left_out is not None and left_out in path.resolve().parents:
+            continue
+        if path.suffix.lower() == SUFFIX:
+            found.append(path)
+        elif path.suffix.lower() != BESIDE or not path.with_suffix(SUFFIX).is_file():
+            others.append(Skipped(name=place.as_posix(), why=f"its name does not end in {SUFFIX}"))
     if not found:
         raise NoFiles(folder, f"no file in it ends in {SUFFIX}")
-    return found
+    return found, others
 
 
 def read_file(path: Path, folder: Path) -> Handed | Skipped:
@@ -77,30 +88,33 @@ def read_file(path: Path, folder: Path) -> Handed | Skipped:
         return Skipped(name=name, why=error.found)
 
 
-def fullest(paths: Iterable[Path], folder: Path) -> tuple[list[Path], list[Skipped]]:
+def fullest(paths: Iterable[Path], folder: Path, done: Advance) -> tuple[list[Path], list[Skipped]]:
     """The files to count, one a learner, in the order given; and those that another of that learner's outdoes.
 
     Of a learner's several exports the one with most records counts, since answers are only ever added; of equal
-    ones the first. A file that cannot be looked into is kept: `read_file` says what is wrong with it.
+    ones the first. One that cannot be read outdoes none. It is kept, and `read_file` says what is wrong with it.
+    `done` is told of each file.
     """
     kept: dict[Path, None] = {}
-    best: dict[str, tuple[int, Path]] = {}
-    skipped: list[Skipped] = []
+    by_learner: dict[str, list[tuple[int, Path]]] = {}
     for path in paths:
         kept[path] = None
-        peeked = _peek(path)
-        if peeked is None:
+        if (peeked := _peek(path)) is not None:
+            by_learner.setdefault(peeked.learner, []).append((len(peeked.records), path))
+        done(1)
+    skipped: list[Skipped] = []
+    for several in by_learner.values():
+        if len(several) == 1:
             continue
-        count, other = len(peeked.records), best.get(peeked.learner)
-        if other is None:
-            best[peeked.learner] = (count, path)
-            continue
-        loser, winner = (path, other[1]) if count <= other[0] else (other[1], path)
-        best[peeked.learner] = (max(count, other[0]), winner)
-        del kept[loser]
-        name = winner.relative_to(folder).as_posix()
-        why = f"it is of the same learner as {name}, which has as many answers or more, and counts"
-        skipped.append(Skipped(name=loser.relative_to(folder).as_posix(), why=why))
+        winner: Path | None = None
+        for _, path in sorted(several, key=lambda one: -one[0]):
+            if winner is None:
+                winner = path if isinstance(read_file(path, folder), Handed) else None
+                continue
+            del kept[path]
+            name = winner.relative_to(folder).as_posix()
+            why = f"it is of the same learner as {name}, which has as many answers or more, and counts"
+            skipped.append(Skipped(name=path.relative_to(folder).as_posix(), why=why))
     return list(kept), skipped
 
 
@@ -116,5 +130,5 @@ def _peek(path: Path) -> _Peeked | None:
         if path.stat().st_size > LARGEST:
             return None
         return msgspec.json.decode(path.read_bytes(), type=_Peeked)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -1,8 +1,8 @@
 """A class report as files: one HTML page with plots, to be opened anywhere, and its numbers as CSV.
 
 Above `classroom` and `plots`; below the command. The page is whole in itself: no script, nothing from elsewhere,
-and no learner in it, not even a pseudonym. Texts of files that were passed over are escaped like all
-others; in CSV a cell that a spreadsheet would take for a formula is marked as text.
+and no learner in it, not even a pseudonym. Texts of files that were passed over are escaped like all others; in CSV
+a cell that a spreadsheet would take for a formula is marked as text.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
+
+from msgspec.structs import replace
 
 from labsim.show import visible
 from workbook.answers import AnswerKind, Confidence
@@ -24,6 +26,7 @@ from workbook.plots import Plot, bars, curve
 
 GENERATOR: Final = "Cedar Workbook class report"
 _SHOWN: Final = 8  # answers of one question that are drawn; the CSV has all
+_LISTED: Final = 100  # files and questions that do not count; as above
 _DRAWN: Final = 12  # questions with a plot, the most telling ones: a picture takes as long as a thousand learners
 _LEVELS: Final = (*(str(level) for level in Confidence), "not said")
 _STYLE: Final = """
@@ -55,7 +58,7 @@ def _body(report: ClassReport, skipped: Sequence[Skipped]) -> Iterator[str]:
     yield _text(
         f"{_many(report.learners, 'learner')}, {_many(len(report.items), 'question')} answered. "
         f"{_many(len(skipped), 'file')} passed over. This page says which answers are right: it is for whoever "
-        "teaches. It names nobody."
+        "teaches. It names nobody" + (", unless the name of a file does that was passed over." if skipped else ".")
     )
     graded = [item for item in report.items if item.graded]
     own = [item for item in report.items if not item.graded]
@@ -135,7 +138,7 @@ def _answers(item: ItemReport) -> Plot:
 def _how_sure(item: ItemReport) -> Grid:
     return Grid(
         caption="How sure, by answer (learners)",
-        columns=("answer", "all", *_LEVELS, "second vote"),
+        columns=("answer", "first prediction", *_LEVELS, "second vote"),
         rows=tuple(
             (_label(one), str(one.first), *map(str, one.sure), str(one.second)) for one in item.answers[:_SHOWN]
         ),
@@ -195,7 +198,7 @@ def _confidence(report: ClassReport) -> Iterator[str]:
         f"{'was' if fits.right == 1 else 'were'} right."
         + ("" if fits.brier is None else f" Brier score of all together: {fits.brier:.3f}; lower is better.")
     )
-    yield as_html(fits.table())
+    yield as_html(replace(fits.table(), caption="How sure the class was, and how often it was right"))
     if len(fits.points) > 1:
         yield curve(
             "Confidence of the class against what came true",
@@ -225,45 +228,62 @@ def _exercises(report: ClassReport) -> Iterator[str]:
 
 
 def _left_out(report: ClassReport, skipped: Sequence[Skipped]) -> Iterator[str]:
+    if report.problems:
+        yield "<h2>Chapters that could not be read</h2>"
+        yield f"<ul>{''.join(f'<li>{escape(visible(one))}</li>' for one in report.problems)}</ul>"
     if report.strays:
         yield "<h2>Answers that could not be judged here</h2>"
+        yield _text("For chapters of your own, name their folder: workbook class DIR --chapters FOLDER.")
         rows = tuple((key, str(why), str(number)) for why, key, number in report.strays)
         columns = ("question", "why", "answers")
-        yield as_html(Grid(caption="Kept by the learners", columns=columns, rows=rows, numbers=frozenset({2})))
+        yield as_html(
+            _cut(Grid(caption="Kept by the learners", columns=columns, rows=rows, numbers=frozenset({2})))
+        )
     if skipped:
         yield "<h2>Files passed over</h2>"
         passed = tuple((one.name, one.why) for one in skipped)
-        yield as_html(Grid(caption=_many(len(skipped), "file"), columns=("file", "why"), rows=passed))
+        yield as_html(_cut(Grid(caption=_many(len(skipped), "file"), columns=("file", "why"), rows=passed)))
+
+
+def _cut(grid: Grid) -> Grid:
+    """As much of a list as somebody reads; it is as long as the files make it, and the CSV has all of it."""
+    return replace(grid, rows=grid.rows[:_LISTED], left_out=max(0, len(grid.rows) - _LISTED))
 
 
 # --------------------------------------------------------------------------------------------------------- CSV
 
 
+_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    "checkpoints.csv": (
+        *("chapter", "checkpoint", "kind", "answered", "wrong", "misplaced_confidence", "revealed"),
+        *("voted_right_right", "voted_wrong_right", "voted_right_wrong", "voted_wrong_wrong"),
+        *("resets", "learners_who_reset", "asked_again", "right_again"),
+    ),
+    "answers.csv": (
+        *("chapter", "checkpoint", "answer", "in_words", "right", "first", "second"),
+        *(f"first_{level.replace(' ', '_')}" for level in _LEVELS),
+    ),
+    "beliefs.csv": ("belief", "says", "held", "shed"),
+    "exercises.csv": ("chapter", "exercise", "learners", "solved", "tries"),
+    "not-judged.csv": ("question", "why", "answers"),
+    "skipped.csv": ("file", "why"),
+}
+HEADS: Final = {name: ",".join(columns) for name, columns in _COLUMNS.items()}  # the first line of each table
+
+
 def tables(report: ClassReport, skipped: Sequence[Skipped]) -> dict[str, str]:
     """The numbers by file name, each as CSV with a head line; rows in the order of the page."""
-    return {
-        "checkpoints.csv": _csv(_CHECKPOINTS, map(_checkpoint_row, report.items)),
-        "answers.csv": _csv(_ANSWERS, (row for item in report.items for row in _answer_rows(item))),
-        "beliefs.csv": _csv(
-            ("belief", "says", "held", "shed"), ((one.id, one.says, one.held, one.shed) for one in report.beliefs)
+    rows: dict[str, Iterable[Sequence[object]]] = {
+        "checkpoints.csv": map(_checkpoint_row, report.items),
+        "answers.csv": (row for item in report.items for row in _answer_rows(item)),
+        "beliefs.csv": ((one.id, one.says, one.held, one.shed) for one in report.beliefs),
+        "exercises.csv": (
+            (one.chapter, one.exercise, one.learners, one.solved, one.tries) for one in report.exercises
         ),
-        "exercises.csv": _csv(
-            ("chapter", "exercise", "learners", "solved", "tries"),
-            ((one.chapter, one.exercise, one.learners, one.solved, one.tries) for one in report.exercises),
-        ),
-        "skipped.csv": _csv(("file", "why"), ((one.name, one.why) for one in skipped)),
+        "not-judged.csv": ((key, why, answers) for why, key, answers in report.strays),
+        "skipped.csv": ((one.name, one.why) for one in skipped),
     }
-
-
-_CHECKPOINTS: Final = (
-    *("chapter", "checkpoint", "kind", "answered", "wrong", "misplaced_confidence", "revealed"),
-    *("voted_right_right", "voted_wrong_right", "voted_right_wrong", "voted_wrong_wrong"),
-    *("resets", "learners_who_reset", "asked_again", "right_again"),
-)
-_ANSWERS: Final = (
-    *("chapter", "checkpoint", "answer", "in_words", "right", "first", "second"),
-    *(f"first_{level.replace(' ', '_')}" for level in _LEVELS),
-)
+    return {name: _csv(columns, rows[name]) for name, columns in _COLUMNS.items()}
 
 
 def _checkpoint_row(item: ItemReport) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbook.bank import installed
 from workbook.class_files import Handed, Skipped, files_in, fullest, read_file
-from workbook.class_page import GENERATOR, html, tables
+from workbook.class_page import GENERATOR, HEADS, html, tables
 from workbook.classroom import ClassReport, Classroom
 from workbook.errors import WorkbookError
 from workbook.items import Bank
@@ -46,21 +46,22 @@ def write(folder: Path, to: Path, chapters: Iterable[Path] = (), *, bank: Bank |
     `chapters`: further folders of chapters. `bank`: what to judge by instead of what is installed.
     Raises: NoFiles; CannotReport; workbook.catalogue.NoChapter.
     """
-    paths = files_in(folder)
+    paths, others = files_in(folder, leave_out=to)
+    _check_ours(to)  # before the work, not after it
     known = installed(folders=chapters) if bank is None else bank
     report, skipped = counted(paths, folder, known)
+    skipped = sorted([*others, *skipped], key=lambda one: one.name)
     made = tables(report, skipped)
-    texts = {PAGE: html(report, skipped)} | made
-    _check_ours(to, texts)
-    _write(to, texts)
+    _write({to / PAGE: html(report, skipped)} | {to / name: text for name, text in made.items()}, to)
     return Written(report=report, skipped=tuple(skipped), tables=tuple(made))
 
 
 def counted(paths: list[Path], folder: Path, bank: Bank) -> tuple[ClassReport, list[Skipped]]:
-    """What the files come to, and those that do not count, by name."""
+    """What the files come to, and those that do not count."""
     room = Classroom(bank)
-    wanted, skipped = fullest(paths, folder)
-    with progress("Exports", len(wanted), "files") as done:
+    with progress("Looking at exports", len(paths), "files") as done:
+        wanted, skipped = fullest(paths, folder, done)
+    with progress("Counting answers", len(wanted), "files") as done:
         for path in wanted:
             match read_file(path, folder):
                 case Handed(answers=answers):
@@ -68,12 +69,12 @@ def counted(paths: list[Path], folder: Path, bank: Bank) -> tuple[ClassReport, l
                 case Skipped() as one:
                     skipped.append(one)
             done(1)
-    return room.report(), sorted(skipped, key=lambda one: one.name)
+    return room.report(), skipped
 
 
-def _check_ours(to: Path, texts: dict[str, str]) -> None:
+def _check_ours(to: Path) -> None:
     """What is there already must be an earlier report: the page says so, and each table begins with its head."""
-    for name, text in texts.items():
+    for name, mark in {PAGE: GENERATOR, **HEADS}.items():
         path = to / name
         try:
             there = path.read_text(encoding="utf-8")
@@ -81,17 +82,21 @@ def _check_ours(to: Path, texts: dict[str, str]) -> None:
             continue
         except (OSError, ValueError) as error:
             raise CannotReport(path, f"there is something that cannot be read ({error})") from error
-        mark = GENERATOR if name == PAGE else text.partition("\n")[0]
         if mark not in there[:2000]:
             raise CannotReport(path, "this file is no earlier class report, and is left as it is")
 
 
-def _write(to: Path, texts: dict[str, str]) -> None:
+def _write(texts: dict[Path, str], to: Path) -> None:
+    """All of them or, as far as can be foreseen, none: each is whole beside its place before any is moved there."""
+    swaps = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in texts}
     try:
         to.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            swap = to / f".{name}.{os.getpid()}.tmp"
-            swap.write_text(text, encoding="utf-8")
-            os.replace(swap, to / name)
+        for path, text in texts.items():
+            swaps[path].write_bytes(text.encode())
+        for path, swap in swaps.items():
+            os.replace(swap, path)
     except OSError as error:
         raise CannotReport(to, error.strerror or str(error)) from error
+    finally:
+        for swap in swaps.values():
+            swap.unlink(missing_ok=True)

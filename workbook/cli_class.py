@@ -27,21 +27,29 @@ import click
     type=click.Path(path_type=Path),
     help="A folder of chapters of your own; may be given again.",
 )
-def report(folder: Path, to: Path, chapters: tuple[Path, ...]) -> None:
+def class_(folder: Path, to: Path, chapters: tuple[Path, ...]) -> None:
     """Count what a class made of each question: DIR holds what learners exported, in any folders.
 
     Writes index.html, with plots, and its numbers as CSV. The most telling questions come first. Nobody is named,
     and no name is needed. Files that are damaged or foreign are passed over, counted and listed.
     """
+    from labsim.show import visible
     from workbook.class_report import write
 
     written = write(folder, to, chapters)
+    report = written.report
     click.echo(
-        f"Learners: {written.report.learners}. Questions: {len(written.report.items)}. "
-        f"Files passed over: {len(written.skipped)}."
+        f"Learners: {report.learners}. Questions: {len(report.items)}. Files passed over: {len(written.skipped)}."
     )
     for one in written.skipped[:10]:
-        click.echo(f"  {one.name}: {one.why}")
+        click.echo(visible(f"  {one.name}: {one.why}"))
     if more := written.skipped[10:]:
         click.echo(f"  … and {len(more)} more; skipped.csv has them all.")
+    for problem in report.problems:
+        click.echo(visible(f"Chapter that could not be read: {problem}"), err=True)
+    if strays := sum(answers for _, _, answers in report.strays):
+        click.echo(
+            f"Answers that could not be judged: {strays}; not-judged.csv says why. For chapters of your own, name "
+            "their folder: --chapters FOLDER"
+        )
     click.echo(f"Wrote {to / 'index.html'} and {len(written.tables)} tables beside it.")

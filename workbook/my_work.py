@@ -31,6 +31,7 @@ from workbook.items import Bank, Stray
 FORMAT: Final = "cedar-my-work"
 VERSION: Final = 1
 _LEARNER: Final = re.compile(r"learner-[0-9a-f]{12}")
+_UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # the last: brackets without an end
 
 
 class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -207,7 +208,7 @@ _W = TypeVar("_W", Work, Answers)
 def _read(data: bytes, name: str, kind: type[_W]) -> _W:
     try:
         head = msgspec.json.decode(data, type=_Head)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise NotMyWork(name, f"this is not work that `workbook export` wrote ({error})") from None
     if head.format != FORMAT:
         raise NotMyWork(name, f"this is not work that `workbook export` wrote (its format is {head.format!r})")
@@ -217,7 +218,7 @@ def _read(data: bytes, name: str, kind: type[_W]) -> _W:
         )
     try:
         work = msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise NotMyWork(name, f"it was changed or damaged after it was written: {error}") from None
     if not _LEARNER.fullmatch(work.learner):
         found = f"{work.learner!r} is no pseudonym, which is learner- and 12 hexadecimal digits"
