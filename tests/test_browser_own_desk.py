@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import nbformat
 import pytest
 from chapter_kit import OpenChapter
 from playwright.sync_api import expect
+
+from workbook import copies
+from workbook.library import notebooks_dir, read_notebook
 
 if TYPE_CHECKING:
     from browser import OpenNotebook  # at run time pytest imports it, as a plugin
@@ -27,10 +31,27 @@ TRACE = "past_the_guard = {"
 BROKEN = """past_the_guard = {"args": {"action": "inspect"}, "handlers": [{"revise": {"action": "publish"}}]}"""
 
 
+CELLS = (
+    "import workbook",
+    SETTINGS,
+    'desk.grade("the-open',
+    HANDLER,
+    'desk.grade("three',
+    TRACE,
+    'desk.grade("break-the-g',
+)
+
+
 @pytest.fixture
 def chapter(notebook: OpenNotebook) -> OpenChapter:
-    """A learner's copy, run from top to bottom by nobody."""
-    return OpenChapter(notebook, "05-your-own-desk.ipynb")
+    """A learner's copy of some cells of the chapter, run from top to bottom by nobody.
+
+    Not of all of it: the whole chapter is run by another test, and takes a browser most of a minute.
+    """
+    clean = copies.clean(read_notebook(notebooks_dir() / "05-your-own-desk.ipynb"))
+    clean.cells = [cell for cell in clean.cells if cell.source.startswith(CELLS)]
+    nbformat.write(clean, notebook.folder / "some-cells.ipynb")
+    return OpenChapter(notebook, "some-cells.ipynb")
 
 
 def test_a_desk_is_set_up_mended_and_broken(chapter: OpenChapter) -> None:
