@@ -233,7 +233,8 @@ def _left_out(report: ClassReport, skipped: Sequence[Skipped]) -> Iterator[str]:
         yield f"<ul>{''.join(f'<li>{escape(visible(one))}</li>' for one in report.problems)}</ul>"
     if report.strays:
         yield "<h2>Answers that could not be judged here</h2>"
-        yield _text("For chapters of your own, name their folder: workbook class DIR --chapters FOLDER.")
+        if report.not_installed:
+            yield _text("For chapters of your own, name their folder: workbook class DIR --chapters FOLDER.")
         rows = tuple((key, str(why), str(number)) for why, key, number in report.strays)
         columns = ("question", "why", "answers")
         yield as_html(

@@ -109,6 +109,11 @@ class ClassReport(Struct, frozen=True, kw_only=True):
     strays: tuple[tuple[Stray, str, int], ...]  # why, chapter/checkpoint, answers; of questions not installed here
     problems: tuple[str, ...]  # what kept a chapter from being judged by, a sentence each
 
+    @property
+    def not_installed(self) -> int:
+        """Answers to questions of chapters that are not here: an instructor's own, most likely."""
+        return sum(answers for why, _, answers in self.strays if why is Stray.NOT_INSTALLED)
+
 
 class _Tally:
     """One answer to one question, counted."""
@@ -139,6 +144,7 @@ class _Pool:
 
     def __init__(self, item: Item) -> None:
         self._item = item
+        self._is_text = item.kind is AnswerKind.TEXT
         self.learners = self.revealed = self.resets = self.resetters = 0
         self.votes: Counter[tuple[bool | None, bool | None]] = Counter()
         self.again: Counter[bool | None] = Counter()
@@ -149,7 +155,7 @@ class _Pool:
 
     def tally(self, answer: Answer) -> _Tally:
         """Where an answer is counted. A text is nobody's business but the learner's."""
-        if self._item.kind is AnswerKind.TEXT:
+        if self._is_text:
             answer = ""
         known = hashable(answer)
         found = self._tallies.get(known)
@@ -163,7 +169,7 @@ class _Pool:
         item = self._item
         if isinstance(answer, dict):  # a file has the fields in any order, and a report in one
             answer = {name: answer[name] for name in item.field_names}
-        said = (_TEXT,) if item.kind is AnswerKind.TEXT else item.said(answer)
+        said = (_TEXT,) if self._is_text else item.said(answer)
         return _Tally(answer, said, item.judge(answer).right)
 
     @property

@@ -48,8 +48,6 @@ def class_(folder: Path, to: Path, chapters: tuple[Path, ...]) -> None:
     for problem in report.problems:
         click.echo(visible(f"Chapter that could not be read: {problem}"), err=True)
     if strays := sum(answers for _, _, answers in report.strays):
-        click.echo(
-            f"Answers that could not be judged: {strays}; not-judged.csv says why. For chapters of your own, name "
-            "their folder: --chapters FOLDER"
-        )
+        remedy = " For chapters of your own, name their folder: --chapters FOLDER" if report.not_installed else ""
+        click.echo(f"Answers that could not be judged: {strays}; not-judged.csv says why.{remedy}")
     click.echo(f"Wrote {to / 'index.html'} and {len(written.tables)} tables beside it.")

@@ -173,7 +173,7 @@ def fold(records: Iterable[Record], bank: Bank) -> Folded:
     for record in records:
         by_key.setdefault(record.key, []).append(record)
 
-    own: dict[tuple[str, str], Answered] = {}
+    own: dict[Item, Answered] = {}
     recalled: dict[str, list[Answered]] = {}
     strays: list[StrayAnswers] = []
     exercises: list[ExerciseTries] = []
@@ -188,7 +188,7 @@ def fold(records: Iterable[Record], bank: Bank) -> Folded:
             continue
         one = _answered(key, found, its)
         if key == found.key:
-            own[key.chapter, key.checkpoint] = one
+            own[found] = one
         else:
             recalled.setdefault(key.chapter, []).append(one)
 
@@ -196,10 +196,7 @@ def fold(records: Iterable[Record], bank: Bank) -> Folded:
         ChapterAnswers(
             id=chapter.id,
             title=chapter.title,
-            answered=tuple(
-                own.get((chapter.id, item.key.checkpoint)) or Answered(key=item.key, item=item)
-                for item in chapter.items
-            ),
+            answered=tuple(own.get(item) or Answered(key=item.key, item=item) for item in chapter.items),
             recalled=tuple(recalled.get(chapter.id, ())),
             exercises=chapter.exercises,
         )
