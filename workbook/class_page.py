@@ -88,11 +88,11 @@ def _overview(items: Sequence[ItemReport]) -> Grid:
         rows=tuple(
             (
                 _name(item),
-                str(item.learners),
+                _number(item.learners),
                 _part(item.learners - item.wrong, item.learners),
                 f"{item.misplaced:.2f}",
-                str(item.votes.all),
-                str(item.resets),
+                _number(item.votes.all),
+                _number(item.resets),
             )
             for item in items
         ),
@@ -104,17 +104,20 @@ def _item(item: ItemReport, *, drawn: bool) -> Iterator[str]:
     yield f'<section aria-label="{escape(_name(item))}"><h3>{escape(_name(item))}</h3>'
     yield f"<blockquote>{escape(visible(item.prompt))}</blockquote>"
     yield _text(
-        f"{_many(item.learners, 'learner')} answered, {item.wrong} not rightly; {item.revealed} saw the reveal."
+        f"{_many(item.learners, 'learner')} answered, {_number(item.wrong)} not rightly; "
+        f"{_number(item.revealed)} saw the reveal."
     )
     if drawn:
         yield _answers(item).html
-    yield as_html(_how_sure(item))
+    yield as_html(_how_sure(item, counted=drawn))
     if item.votes.all:
         yield as_html(_votes(item))
     if item.resets:
         yield _text(f"Taken back {_many(item.resets, 'time')} by {_many(item.resetters, 'learner')}.")
     if item.asked_again:
-        yield _text(f"Asked again in a later chapter: {item.right_again} of {item.asked_again} right.")
+        yield _text(
+            f"Asked again in a later chapter: {_number(item.right_again)} of {_number(item.asked_again)} right."
+        )
     yield "</section>"
 
 
@@ -126,23 +129,26 @@ def _answers(item: ItemReport) -> Plot:
         series["second vote"] = [float(one.second) for one in shown]
     most = max(shown, key=lambda one: one.first)
     right = [one for one in item.answers if one.right]
-    alt = f"Most answers: {_label(most)}, {most.first} of {item.learners}."
+    alt = f"Most answers: {_label(most)}, {_number(most.first)} of {_number(item.learners)}."
     if right:
-        alt += f" Right: {sum(one.first for one in right)}."
+        alt += f" Right: {_number(sum(one.first for one in right))}."
     if len(item.answers) > len(shown):
         alt += f" {_many(len(item.answers) - len(shown), 'rarer answer')} not drawn."
     labels = [_label(one) for one in shown]
     return bars(f"Answers to {_name(item)}", labels, series, value_axis="learners", alt=alt, label_axis="answer")
 
 
-def _how_sure(item: ItemReport) -> Grid:
+def _how_sure(item: ItemReport, *, counted: bool) -> Grid:
+    """First predictions by confidence. `counted`: how many there are in all is above, beside the plot."""
+    shown = item.answers[:_SHOWN]
+    levels = [(_label(one), *map(_number, one.sure)) for one in shown]
+    in_all = [() if counted else (_number(one.first), _number(one.second)) for one in shown]
+    columns = ("answer", *_LEVELS, *(() if counted else ("first prediction", "second vote")))
     return Grid(
-        caption="How sure, by answer (learners)",
-        columns=("answer", "first prediction", *_LEVELS, "second vote"),
-        rows=tuple(
-            (_label(one), str(one.first), *map(str, one.sure), str(one.second)) for one in item.answers[:_SHOWN]
-        ),
-        numbers=frozenset(range(1, len(_LEVELS) + 3)),
+        caption="How sure, by answer (learners, first prediction)",
+        columns=columns,
+        rows=tuple((*by_level, *counts) for by_level, counts in zip(levels, in_all, strict=True)),
+        numbers=frozenset(range(1, len(columns))),
         left_out=max(0, len(item.answers) - _SHOWN),
     )
 
@@ -152,7 +158,10 @@ def _votes(item: ItemReport) -> Grid:
     return Grid(
         caption="Voted, talked it over, voted again",
         columns=("first vote", "second vote right", "second vote wrong"),
-        rows=(("right", str(votes.both), str(votes.lost)), ("wrong", str(votes.gained), str(votes.neither))),
+        rows=(
+            ("right", _number(votes.both), _number(votes.lost)),
+            ("wrong", _number(votes.gained), _number(votes.neither)),
+        ),
         numbers=frozenset({1, 2}),
     )
 
@@ -161,7 +170,9 @@ def _ungraded(items: Sequence[ItemReport]) -> Grid:
     return Grid(
         caption="Texts: nobody but the learner sees what was written",
         columns=("question", "answered", "revealed", "resets"),
-        rows=tuple((_name(one), str(one.learners), str(one.revealed), str(one.resets)) for one in items),
+        rows=tuple(
+            (_name(one), _number(one.learners), _number(one.revealed), _number(one.resets)) for one in items
+        ),
         numbers=frozenset({1, 2, 3}),
     )
 
@@ -177,7 +188,7 @@ def _beliefs(report: ClassReport) -> Iterator[str]:
     )
     shown = report.beliefs[:_SHOWN]
     held, shed = [float(one.held) for one in shown], [float(one.shed) for one in shown]
-    alt = f"Most held: {shown[0].says} {shown[0].held} hold it, {shown[0].shed} have shed it."
+    alt = f"Most held: {shown[0].says} {_number(shown[0].held)} still held, {_number(shown[0].shed)} shed."
     yield bars(
         "Beliefs held and shed",
         [one.says for one in shown],
@@ -194,7 +205,7 @@ def _confidence(report: ClassReport) -> Iterator[str]:
     yield "<h2>Confidence</h2>"
     fits = report.calibration
     yield _text(
-        f"{_many(fits.answers, 'revealed answer')} said how sure, and {fits.right} of them "
+        f"{_many(fits.answers, 'revealed answer')} said how sure, and {_number(fits.right)} of them "
         f"{'was' if fits.right == 1 else 'were'} right."
         + ("" if fits.brier is None else f" Brier score of all together: {fits.brier:.3f}; lower is better.")
     )
@@ -219,7 +230,7 @@ def _exercises(report: ClassReport) -> Iterator[str]:
             caption="Handed in, and solved in all their situations",
             columns=("exercise", "learners", "solved", "tries"),
             rows=tuple(
-                (f"{one.chapter}/{one.exercise}", str(one.learners), str(one.solved), str(one.tries))
+                (f"{one.chapter}/{one.exercise}", _number(one.learners), _number(one.solved), _number(one.tries))
                 for one in report.exercises
             ),
             numbers=frozenset({1, 2, 3}),
@@ -235,7 +246,7 @@ def _left_out(report: ClassReport, skipped: Sequence[Skipped]) -> Iterator[str]:
         yield "<h2>Answers that could not be judged here</h2>"
         if report.not_installed:
             yield _text("For chapters of your own, name their folder: workbook class DIR --chapters FOLDER.")
-        rows = tuple((key, str(why), str(number)) for why, key, number in report.strays)
+        rows = tuple((key, str(why), _number(answers)) for why, key, answers in report.strays)
         columns = ("question", "why", "answers")
         yield as_html(
             _cut(Grid(caption="Kept by the learners", columns=columns, rows=rows, numbers=frozenset({2})))
@@ -325,7 +336,7 @@ def _cell(value: object) -> object:
 def _spelled(one: AnswerCount) -> str:
     if isinstance(one.answer, dict):
         return "; ".join(f"{name}={value}" for name, value in one.answer.items())
-    return one.answer if isinstance(one.answer, str) else " < ".join(one.answer)
+    return one.answer if isinstance(one.answer, str) else " → ".join(one.answer)
 
 
 def _label(one: AnswerCount) -> str:
@@ -342,8 +353,12 @@ def _part(count: int, of: int) -> str:
     return f"{count / of:.0%}"
 
 
+def _number(count: int) -> str:
+    return f"{count:,}"
+
+
 def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    return f"{_number(count)} {what}{'' if count == 1 else 's'}"
 
 
 def _text(text: str) -> str:
