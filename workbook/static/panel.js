@@ -2,13 +2,14 @@
 //
 // It decides nothing. A key goes to the kernel under the browser's name for it; Tab and every chord are left alone.
 
+const PROBE = 20; // columns of the text that is measured; short, since what is not seen takes up width all the same
 const PANEL_KEYS = ["ArrowUp", "ArrowDown", "a", "r", "Escape"];
 
 function panelView(model) {
   const box = focusable(make("div", "cedar-panel"));
   box.setAttribute("role", "application"); // the keys are its own, and a screen reader has to let them through
   const text = make("pre");
-  const probe = make("span", "cedar-probe", "0".repeat(100));
+  const probe = make("span", "cedar-probe", "0".repeat(PROBE));
   probe.setAttribute("aria-hidden", "true");
   box.append(text, probe);
   let open = false;
@@ -23,7 +24,7 @@ function panelView(model) {
   });
 
   const measure = () => {
-    const columns = Math.floor((text.clientWidth * 100) / (probe.getBoundingClientRect().width || 1));
+    const columns = Math.floor((text.clientWidth * PROBE) / (probe.getBoundingClientRect().width || 1));
     if (!open || columns < 1 || columns === told) return;
     told = columns;
     model.send({ type: "resize", columns });
