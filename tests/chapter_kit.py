@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from workbook import copies
 
@@ -44,6 +45,13 @@ class OpenCopy:
 
     def run(self, source: str) -> None:
         self.notebook.run(self.cell(source))
+
+    def run_all_again(self) -> None:
+        """Run All once more, to its end: the last code cell has another number then."""
+        last = self.notebook.panel.locator(".jp-CodeCell .jp-InputPrompt").last
+        before = last.inner_text()
+        self.notebook.command("notebook:run-all-cells")
+        expect(last).not_to_have_text(re.compile(rf"\*|{re.escape(before)}"), timeout=120_000)
 
     def rows(self, source: str) -> list[str]:
         """The rows of the table below a cell, each as its text."""

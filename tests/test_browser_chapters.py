@@ -100,12 +100,3 @@ def test_the_dispatch_desk_is_predicted_clicked_through_both_gates_and_read(note
         ("outer", "tool_result"),
         ("outer", "returned"),
     ]
-
-
-@pytest.mark.parametrize("chapter", ["00-start-here.ipynb", "appendix-fidelity.ipynb"])
-def test_the_other_pages_run_from_top_to_bottom(notebook: OpenNotebook, chapter: str) -> None:
-    """Run All with nobody there: no cell ends in an error."""
-    opened = OpenChapter(notebook, chapter)
-
-    expect(opened.notebook.panel.locator('[data-mime-type="application/vnd.jupyter.error"]')).to_have_count(0)
-    expect(opened.notebook.panel).to_contain_text("ready")
