@@ -37,7 +37,7 @@ from labsim.play import start
 from labsim.show import kind_of
 from labsim.terms import Outcome
 from workbook.captioned import ROWS_SHOWN, Look, Table
-from workbook.grid import WIDTH, Grid, as_html, as_text, columns_of, wrapped
+from workbook.grid import STYLE, WIDTH, Grid, as_html, as_text, columns_of, wrapped
 from workbook.judging import BadPrediction
 from workbook.played import NoSuchCall, NothingHappened, NotPlayed
 from workbook.policies import UnknownDeclaration, policy_cells, policy_matrix
@@ -653,3 +653,15 @@ def test_a_table_without_rows_or_columns_is_still_a_table():
 
     assert repr(empty) == "Nothing\n\na\n-"
     assert as_html(Grid(caption="c", columns=(), rows=())).count("<td") == 0
+
+
+def test_html_is_not_wider_than_it_has_to_be() -> None:
+    """A long caption is wrapped; names stay in one piece, unless all of them side by side are too wide."""
+    names = tuple(f"column {number}" for number in range(9))
+    fits = Grid(caption="c" * 90, columns=names[:3], rows=(("a b",) * 3,))
+    wide = Grid(caption="c" * 91, columns=names, rows=(("a name of some length",) * 9,), header=1)
+
+    assert as_html(fits).count("white-space:nowrap") - STYLE.count("white-space:nowrap") == 6
+    assert as_html(wide).count("white-space:nowrap") - STYLE.count("white-space:nowrap") == 2
+    assert '<caption style="text-align:left">' in as_html(fits)
+    assert '<caption style="text-align:left;max-width:' in as_html(wide)
