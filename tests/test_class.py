@@ -318,21 +318,23 @@ def test_files_that_are_no_exports_are_passed_over_and_named(
 
 
 def test_what_is_no_json_is_named_too_unless_it_belongs_to_an_export(handed_in: Path) -> None:
-    """Who handed in the wrong half would be missed; who handed in both, or nothing at all, is not."""
-    one, two, _ = (path.parent for path in sorted(handed_in.rglob("my-work.json")))
-    (one / "my-work.md").write_text("# My work")
-    (two / "only-this.md").write_text("# My work")
-    (two / "MY-WORK-2.JSON").write_text("{}")
-    (handed_in / "all.zip").write_bytes(b"PK")
-    (handed_in / ".DS_Store").write_bytes(b"")
+    """Who handed in the wrong half would be missed; who handed in both, or their whole folder, is there."""
+    first = handed_in / "student 0"  # the whole folder
+    (first / "assets").mkdir()
+    for name in ("my-work.md", "cedar-progress.jsonl", "01-boundary-desk.ipynb", "assets/desk.png"):
+        (first / name).write_text("of a learner's own folder")
+    (handed_in / "ben.JSON").write_text("{}")
+    (handed_in / "cy.json").write_text("{}")
+    for name in ("cy.md", "dee.md", "all.zip", ".DS_Store"):
+        (handed_in / name).write_text("handed in under a name")
     (handed_in / "report").mkdir()
     (handed_in / "report" / "index.html").write_text("<p>of last week</p>")
 
     found, others = files_in(handed_in, leave_out=handed_in / "report")
 
-    assert [path.name for path in found] == ["my-work.json", "MY-WORK-2.JSON", "my-work.json", "my-work.json"]
+    assert [path.name for path in found] == ["ben.JSON", "cy.json", *["my-work.json"] * 3]
     why = "its name does not end in .json"
-    assert others == [Skipped(name="all.zip", why=why), Skipped(name="student 1/only-this.md", why=why)]
+    assert others == [Skipped(name="all.zip", why=why), Skipped(name="dee.md", why=why)]
 
 
 def test_of_several_exports_of_one_learner_the_fullest_counts(handed_in: Path) -> None:

@@ -20,6 +20,7 @@ from workbook.my_work import Answers, NotMyWork, parse_answers
 
 SUFFIX: Final = ".json"
 BESIDE: Final = ".md"  # the other half of an export, for people
+USUAL: Final = "my-work.json"  # what an export is called, unless somebody gave it another name
 LARGEST: Final = 16 * 2**20  # bytes; a year of answers takes a few hundred thousand
 
 
@@ -51,27 +52,33 @@ class Handed(Struct, frozen=True, kw_only=True):
 def files_in(folder: Path, leave_out: Path | None = None) -> tuple[list[Path], list[Skipped]]:
     """Every file in the folder and below that may be an export, by name, and those that cannot be one.
 
-    Hidden files are left out, and so is what an export has beside it to be read, and the folder `leave_out`.
+    Left out are hidden files, the folder `leave_out`, and whatever belongs to an export: the text of the same name,
+    and all that lies in a learner's own folder, which is one that has an export under its usual name.
     Raises: NoFiles.
     """
     if not folder.is_dir():
         raise NoFiles(folder, "there is no such folder")
-    found: list[Path] = []
-    others: list[Skipped] = []
-    left_out = None if leave_out is None else leave_out.resolve()
-    for path in sorted(folder.rglob("*")):
-        place = path.relative_to(folder)
-        if any(part.startswith(".") for part in place.parts) or not path.is_file():
-            continue
-        if left_out is not None and left_out in path.resolve().parents:
-            continue
-        if path.suffix.lower() == SUFFIX:
-            found.append(path)
-        elif path.suffix.lower() != BESIDE or not path.with_suffix(SUFFIX).is_file():
-            others.append(Skipped(name=place.as_posix(), why=f"its name does not end in {SUFFIX}"))
+    every = [path for path in sorted(folder.rglob("*")) if not _hidden(path, folder) and path.is_file()]
+    if leave_out is not None and leave_out.resolve().is_relative_to(folder.resolve()):
+        left_out = folder / leave_out.resolve().relative_to(folder.resolve())
+        every = [path for path in every if left_out not in path.parents]
+    found = [path for path in every if path.suffix.lower() == SUFFIX]
     if not found:
         raise NoFiles(folder, f"no file in it ends in {SUFFIX}")
+    exports = frozenset(found)
+    owned = {path.parent for path in found if path.name == USUAL} - {folder}
+    others = [
+        Skipped(name=path.relative_to(folder).as_posix(), why=f"its name does not end in {SUFFIX}")
+        for path in every
+        if path not in exports
+        and not (path.suffix.lower() == BESIDE and path.with_suffix(SUFFIX) in exports)
+        and owned.isdisjoint(path.parents)
+    ]
     return found, others
+
+
+def _hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
 def read_file(path: Path, folder: Path) -> Handed | Skipped:
