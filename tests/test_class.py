@@ -18,8 +18,9 @@ from progress_kit import RIGHT, WRONG, Doings, bank
 from workbook import class_files, class_report
 from workbook.answers import AnswerKind, Confidence
 from workbook.class_files import NoFiles, Skipped, files_in
-from workbook.class_page import HEADS, html, tables
+from workbook.class_page import html
 from workbook.class_report import CannotReport, write
+from workbook.class_tables import HEADS, tables
 from workbook.classroom import (
     AnswerCount,
     BeliefReport,

@@ -1,23 +1,21 @@
-"""A class report as files: one HTML page with plots, to be opened anywhere, and its numbers as CSV.
+"""A class report as one HTML page with plots, to be opened anywhere.
 
-Above `classroom` and `plots`; below the command. The page is whole in itself: no script, nothing from elsewhere,
-and no learner in it, not even a pseudonym. Texts of files that were passed over are escaped like all others; in CSV
-a cell that a spreadsheet would take for a formula is marked as text.
+Above `classroom`, `class_tables` and `plots`; below the command. The page is whole in itself: no script, nothing
+from elsewhere, and no learner in it, not even a pseudonym. Texts of files that were passed over are escaped like
+all others.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
 from msgspec.structs import replace
 
 from labsim.show import visible
-from workbook.answers import AnswerKind, Confidence
 from workbook.class_files import Skipped
+from workbook.class_tables import LEVELS, spelled
 from workbook.classroom import AnswerCount, ClassReport, ItemReport
 from workbook.grid import STYLE as TABLE_STYLE
 from workbook.grid import Grid, as_html
@@ -28,7 +26,6 @@ GENERATOR: Final = "Cedar Workbook class report"
 _SHOWN: Final = 8  # answers of one question that are drawn; the CSV has all
 _LISTED: Final = 100  # files and questions that do not count; as above
 _DRAWN: Final = 12  # questions with a plot, the most telling ones: a picture takes as long as a thousand learners
-_LEVELS: Final = (*(str(level) for level in Confidence), "not said")
 _STYLE: Final = """
 :root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
@@ -143,7 +140,7 @@ def _how_sure(item: ItemReport, *, counted: bool) -> Grid:
     shown = item.answers[:_SHOWN]
     levels = [(_label(one), *map(_number, one.sure)) for one in shown]
     in_all = [() if counted else (_number(one.first), _number(one.second)) for one in shown]
-    columns = ("answer", *_LEVELS, *(() if counted else ("first prediction", "second vote")))
+    columns = ("answer", *LEVELS, *(() if counted else ("first prediction", "second vote")))
     return Grid(
         caption="How sure, by answer (learners, first prediction)",
         columns=columns,
@@ -262,86 +259,12 @@ def _cut(grid: Grid) -> Grid:
     return replace(grid, rows=grid.rows[:_LISTED], left_out=max(0, len(grid.rows) - _LISTED))
 
 
-# --------------------------------------------------------------------------------------------------------- CSV
-
-
-_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
-    "checkpoints.csv": (
-        *("chapter", "checkpoint", "kind", "answered", "wrong", "misplaced_confidence", "revealed"),
-        *("voted_right_right", "voted_wrong_right", "voted_right_wrong", "voted_wrong_wrong"),
-        *("resets", "learners_who_reset", "asked_again", "right_again"),
-    ),
-    "answers.csv": (
-        *("chapter", "checkpoint", "answer", "in_words", "right", "first", "second"),
-        *(f"first_{level.replace(' ', '_')}" for level in _LEVELS),
-    ),
-    "beliefs.csv": ("belief", "says", "held", "shed"),
-    "exercises.csv": ("chapter", "exercise", "learners", "solved", "tries"),
-    "not-judged.csv": ("question", "why", "answers"),
-    "skipped.csv": ("file", "why"),
-}
-HEADS: Final = {name: ",".join(columns) for name, columns in _COLUMNS.items()}  # the first line of each table
-
-
-def tables(report: ClassReport, skipped: Sequence[Skipped]) -> dict[str, str]:
-    """The numbers by file name, each as CSV with a head line; rows in the order of the page."""
-    rows: dict[str, Iterable[Sequence[object]]] = {
-        "checkpoints.csv": map(_checkpoint_row, report.items),
-        "answers.csv": (row for item in report.items for row in _answer_rows(item)),
-        "beliefs.csv": ((one.id, one.says, one.held, one.shed) for one in report.beliefs),
-        "exercises.csv": (
-            (one.chapter, one.exercise, one.learners, one.solved, one.tries) for one in report.exercises
-        ),
-        "not-judged.csv": ((key, why, answers) for why, key, answers in report.strays),
-        "skipped.csv": ((one.name, one.why) for one in skipped),
-    }
-    return {name: _csv(columns, rows[name]) for name, columns in _COLUMNS.items()}
-
-
-def _checkpoint_row(item: ItemReport) -> tuple[object, ...]:
-    votes = item.votes
-    wrong, misplaced = (item.wrong, f"{item.misplaced:.4f}") if item.graded else ("", "")
-    return (
-        *(item.chapter, item.checkpoint, item.kind, item.learners, wrong, misplaced, item.revealed),
-        *(votes.both, votes.gained, votes.lost, votes.neither),
-        *(item.resets, item.resetters, item.asked_again, item.right_again),
-    )
-
-
-def _answer_rows(item: ItemReport) -> Iterator[tuple[object, ...]]:
-    for one in item.answers:
-        right = "" if one.right is None else "yes" if one.right else "no"
-        spelled = "" if item.kind is AnswerKind.TEXT else _spelled(one)
-        counts = (one.first, one.second, *one.sure)
-        yield item.chapter, item.checkpoint, spelled, "\n".join(one.said), right, *counts
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    """A cell that no spreadsheet runs: text that begins like a formula gets a quotation mark before it."""
-    text = visible(value) if isinstance(value, str) else value
-    return f"'{text}" if isinstance(text, str) and text.startswith(("=", "+", "-", "@")) else text
-
-
 # ------------------------------------------------------------------------------------------------------- words
-
-
-def _spelled(one: AnswerCount) -> str:
-    if isinstance(one.answer, dict):
-        return "; ".join(f"{name}={value}" for name, value in one.answer.items())
-    return one.answer if isinstance(one.answer, str) else " → ".join(one.answer)
 
 
 def _label(one: AnswerCount) -> str:
     """An answer in one line, short where it has many parts, and in words if it is the right one."""
-    text = one.said[0] if len(one.said) == 1 else _spelled(one)
+    text = one.said[0] if len(one.said) == 1 else spelled(one)
     return f"Right: {text}" if one.right else text
 
 

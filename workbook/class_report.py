@@ -1,7 +1,8 @@
 """From a folder of exports to a folder with a report.
 
-Above `class_files`, `classroom` and `class_page`; below the command. Reports are made anew each time, so an earlier
-report is written over; anything else of the same name is left alone, and then nothing is written at all.
+Above `class_files`, `classroom`, `class_page` and `class_tables`; below the command. Reports are made anew each
+time, so an earlier report is written over; anything else of the same name is left alone, and then nothing is
+written at all.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from msgspec import Struct
 
 from workbook.bank import installed
 from workbook.class_files import Handed, Skipped, files_in, fullest, read_file
-from workbook.class_page import GENERATOR, HEADS, html, tables
+from workbook.class_page import GENERATOR, html
+from workbook.class_tables import HEADS, tables
 from workbook.classroom import ClassReport, Classroom
 from workbook.errors import WorkbookError
 from workbook.items import Bank

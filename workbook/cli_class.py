@@ -1,6 +1,6 @@
 """What somebody who teaches asks of the command line about a class.
 
-Above `classroom` and `class_page`, imported where they are needed; below `cli`, which turns errors into one line.
+Above `class_report`, imported where it is needed; below `cli`, which turns errors into one line.
 """
 
 from __future__ import annotations
