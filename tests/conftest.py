@@ -1,30 +1,45 @@
-"""The order of the tests, and which of them share a process: what drives a browser comes last, and in one.
+"""The order of the tests, and which of them share a process: what drives a browser comes last, all in one.
 
-The tests run in two processes (`-n 2` in pyproject.toml). What is slow to set up, one JupyterLab with its browser or
-one environment with the wheel, is set up once: all tests that need it go to the same process.
+Tests run in two processes (`-n 2` in pyproject.toml). What is slow to set up is set up once: the tests of a module
+stay together, and so do all that need one JupyterLab with its browser, or one environment with the wheel in it.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import pytest
 
-#: By marker, from the first to the last; the first one that a test has decides.
-SHARED = ("browser", "package")
+
+class Turn(IntEnum):
+    """When a test has its turn."""
+
+    EARLY = 0
+    PACKAGE = 1
+    BROWSER = 2
 
 
-def _shared(item: pytest.Item) -> str | None:
-    return next((name for name in SHARED if item.get_closest_marker(name)), None)
+def _turn(item: pytest.Item) -> Turn:
+    """Playwright's browser lives for a whole session and keeps an event loop running in the main thread.
 
-
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share something go to the end, browser tests last, in the order they stand in.
-
-    Playwright's browser lives for the whole session and keeps an event loop running in the main thread from then
-    on. Whatever starts a loop of its own, as the client of another protocol does, has to have had its turn.
+    Whatever starts a loop of its own, as the client of another protocol does, has to have had its turn before.
     """
-    order = {None: 0, "package": 1, "browser": 2}
-    items.sort(key=lambda item: order[_shared(item)])
+    if item.get_closest_marker("browser") is not None:
+        return Turn.BROWSER
+    return Turn.PACKAGE if item.get_closest_marker("package") is not None else Turn.EARLY
+
+
+def _company(item: pytest.Item) -> str:
+    """What a test shares a process with."""
+    for shared in ("package", "browser"):
+        if item.get_closest_marker(shared) is not None:
+            return shared
+    return item.path.name
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist looks who belongs together
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """By turn, and otherwise in the order they stand in."""
+    items.sort(key=_turn)
     for item in items:
-        if (name := _shared(item)) is not None:
-            item.add_marker(pytest.mark.xdist_group(name))
+        item.add_marker(pytest.mark.xdist_group(_company(item)))
