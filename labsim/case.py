@@ -1,7 +1,8 @@
 """The vocabulary of cases: inert JSON in, typed cases out, and a clear refusal of anything unknown.
 
-Above `terms` and `errors`, below `play`. A case never runs anything by itself. One vocabulary serves teaching
-cases, learners' own and recorded answers; the editors' JSON Schema is made from these classes (`schema`).
+Above `case_given`, which has what each scenario is given, and below `play`. A case never runs anything by itself.
+One vocabulary serves teaching cases, learners' own and recorded answers; the editors' JSON Schema is made from these
+classes (`schema`).
 
 Two strictnesses. The *shape* is always strict: an unknown key, scenario or label is refused with its place, since
 a case that says something the engine does not understand must not pass. *Values* that the host itself tolerates
@@ -18,242 +19,25 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from labsim.case_gate import DecidedByWord, GateGiven, ScopeWord, Verdict
+from labsim.case_given import (
+    CasePart,
+    ClassifyGiven,
+    ContextGiven,
+    DispatchGiven,
+    FallbackGiven,
+    LoopGiven,
+    ResolveGiven,
+    ReviewGiven,
+    RpcGiven,
+    WrapperGiven,
+)
 from labsim.errors import CaseError, UnknownCase
 from labsim.extras import SCENARIOS
-from labsim.review.script import HostMode, ReplyStep, Step
 from labsim.review.states import Status
-from labsim.terms import ApprovalMode, Outcome, Policy, Rule, Source, Tier
-
-Ui: TypeAlias = bool | Literal["rpc"]
-Lifecycle: TypeAlias = Literal["none", "requested", "resolved", "both", "throwing"]
-Preview: TypeAlias = Literal["match", "wire", "other-name", "other-id"]
-Signal: TypeAlias = Literal["live", "aborted"]
-ContextKind: TypeAlias = Literal["no-settings", "missing"]
-Details: TypeAlias = Literal["json", "list", "empty", "null", "none"]
-FunctionLabel: TypeAlias = Literal[
-    "seed-slot",
-    "seed-slot-reason",
-    "override-publish",
-    "from-args",
-    "read-if-extra",
-    "returns-undefined",
-    "returns-null",
-    "throws",
-]
+from labsim.terms import Outcome, Policy, Rule, Source, Tier
 
 
-class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A piece of a case; a key it does not know is refused."""
-
-
-class HandlerSpec(_Part, frozen=True, kw_only=True):
-    """One `tool_call` handler. `waits` (active ms) and `asks` (a confirm of its own) happen before the rest.
-
-    `when` limits it to inputs that have these fields with these values; without it, it acts on every input.
-    `fn` is a handler that a chapter's own code registered (`labsim.extras`), which does everything else itself.
-    """
-
-    fn: str | UnsetType = UNSET
-    revise: Any = UNSET
-    same: bool = False
-    mutate: dict[str, Any] | UnsetType = UNSET
-    block: Any = UNSET
-    reason: Any = UNSET
-    throws: Any = UNSET
-    throws_value: Any = UNSET
-    returns: Any = UNSET
-    waits: int | UnsetType = UNSET
-    asks: str | UnsetType = UNSET
-    when: dict[str, Any] | UnsetType = UNSET
-    ext: str = "desk"
-    tool: str | UnsetType = UNSET
-
-
-class ResultHandlerSpec(_Part, frozen=True, kw_only=True):
-    """One `tool_result` handler; the parts it names are the parts it changes."""
-
-    content: str | list[Any] | UnsetType = UNSET
-    details: Any = UNSET
-    is_error: Any = UNSET
-    throws: str | UnsetType = UNSET
-    ext: str = "desk"
-    tool: str | UnsetType = UNSET
-
-
-class SessionSettings(_Part, frozen=True, kw_only=True):
-    """The runner's own settings, which count when a call brings no context at all (A-20)."""
-
-    mode: Any = UNSET
-    user_policies: Any = UNSET
-
-
-class CallGiven(_Part, frozen=True, kw_only=True):
-    """What a whole call is given: declaration, settings, context, handlers, and who answers."""
-
-    approval: Any = UNSET
-    args: Any = UNSET
-    mode: Any = UNSET
-    user_policies: Any = UNSET
-    context: ContextKind | UnsetType = UNSET
-    session_settings: SessionSettings | UnsetType = UNSET
-    auto_approve: Any = UNSET
-    xdev_approved: Any = UNSET
-    acp_approved_args: Any = UNSET
-    report_tier: bool = False
-    session_id: str | UnsetType = UNSET
-    ui: Ui = True
-    choices: list[Any] = []
-    repeat: int = 1
-    revise: Any = UNSET
-    handlers: list[HandlerSpec] = []
-    tool_call_timeout_ms: Any = UNSET
-    result_handlers: list[ResultHandlerSpec] = []
-    lifecycle: Lifecycle = "both"
-    observe: bool = True
-    observe_result: bool = True
-    loop_emitted: bool | int | str | UnsetType = UNSET
-    executor: Any = UNSET
-    safety_check: bool = False
-    safety_checks: list[dict[str, Any]] | UnsetType = UNSET
-    preview: Preview | UnsetType = UNSET
-    signal: Signal | UnsetType = UNSET
-    abort_at_ms: int | UnsetType = UNSET
-    legacy_name: Any = UNSET
-    tool: str = "seed_note"
-    details: Details = "json"
-
-
-class WrapperGiven(CallGiven, frozen=True, kw_only=True):
-    """One call, or several alike, through the tool wrapper."""
-
-
-class StagedSpec(_Part, frozen=True, kw_only=True):
-    """A preview that waits for `xd://resolve` or `xd://reject`. `fails` is what applying it says."""
-
-    label: str
-    fails: str | UnsetType = UNSET
-
-
-class DispatchGiven(CallGiven, frozen=True, kw_only=True):
-    """One write, or several alike, to an `xd://` address or another path.
-
-    `content` is raw text in place of the JSON of `args`. `schema` is the device's: the seed's own if it is not
-    given, `"open"` for one without limits, or a JSON Schema. `staged`, `plan_mode` and `auto_qa` are for the
-    addresses that are no tools.
-    """
-
-    path: str = "xd://seed_slot"
-    content: str | UnsetType = UNSET
-    schema: Literal["open"] | dict[str, Any] | UnsetType = UNSET
-    mounted: bool = True
-    active: bool = False
-    no_xdev: bool = False
-    device_only: bool = False
-    decorate: bool = False
-    staged: StagedSpec | UnsetType = UNSET
-    plan_mode: bool = False
-    auto_qa: bool = False
-    tool: str = "seed_slot"
-
-
-class BatchCall(_Part, frozen=True, kw_only=True):
-    """One call of a model's message; the first gets the id `call-1`, and so on. `args` left out stands for `{}`."""
-
-    name: str
-    args: Any = msgspec.field(default_factory=dict)
-
-
-class LoopGiven(CallGiven, frozen=True, kw_only=True):
-    """A batch of calls through the agent loop. Its tools are `seed_note` and `seed_slot`, with one schema."""
-
-    calls: list[BatchCall]
-
-
-class ResolveGiven(_Part, frozen=True, kw_only=True):
-    """Policy resolution alone."""
-
-    approval: Any = UNSET
-    args: Any = UNSET
-    mode: Any = UNSET
-    user_policies: Any = UNSET
-    legacy_name: Any = UNSET
-    tool: str = "seed_note"
-    details: Details = "none"
-
-
-class ContextGiven(_Part, frozen=True, kw_only=True):
-    """Mode and policies as read from an execute-time context."""
-
-    context_value: Literal["undefined", "null"] | UnsetType = UNSET
-    settings: bool = True
-    auto_approve: Any = UNSET
-    mode: Any = UNSET
-    user_policies: Any = UNSET
-
-
-class ClassifyGiven(_Part, frozen=True, kw_only=True):
-    """An error to be classified: is it a permission denial?"""
-
-    code: Any = UNSET
-    message: Any = UNSET
-    kind: Any = UNSET
-    value: Any = UNSET
-
-
-class FallbackGiven(_Part, frozen=True, kw_only=True):
-    """A denied write or delete, and who might take it over. `op` is a write unless it says otherwise."""
-
-    code: Any = UNSET
-    message: Any = UNSET
-    op: Any = UNSET
-    target: Any = UNSET
-    error: Any = UNSET
-    errors: Any = UNSET
-    handlers: Any = UNSET
-    content: Any = UNSET
-    session_id: Any = UNSET
-
-
-class RpcGiven(_Part, frozen=True, kw_only=True):
-    """One dialog over RPC, and what the client does."""
-
-    method: Any = UNSET
-    title: Any = UNSET
-    options: Any = UNSET
-    no_options: Any = UNSET
-    message: Any = UNSET
-    placeholder: Any = UNSET
-    prefill: Any = UNSET
-    prompt_style: Any = UNSET
-    timeout: Any = UNSET
-    on_timeout: Any = UNSET
-    signal: Any = UNSET
-    abort_before: Any = UNSET
-    disconnect_before: Any = UNSET
-    script: list[Any] = []
-
-
-class ReviewGiven(_Part, frozen=True, kw_only=True):
-    """The Review Desk, and what happens to it, step by step.
-
-    `host_mode` is how the host runs, `mode` and `user_policies` are the generic gate's. `note` is the packaged one
-    if it is not given; null: there is none. `width` is the terminal's, in columns.
-    """
-
-    host_mode: HostMode = "tui"
-    mode: ApprovalMode = ApprovalMode.WRITE
-    user_policies: dict[str, Policy] = {}
-    note: str | UnsetType | None = UNSET
-    width: int = 80
-    steps: list[Step]
-
-    @property
-    def choices(self) -> list[Any]:
-        """What the person replies in time, in order: for a driver that plays the case as it is written."""
-        return [step.value for step in self.steps if isinstance(step, ReplyStep) and not step.late]
-
-
-class Expected(_Part, frozen=True, kw_only=True):
+class Expected(CasePart, frozen=True, kw_only=True):
     """What a case claims; every field named here is compared with what the run showed."""
 
     outcome: Outcome | UnsetType = UNSET
@@ -291,7 +75,7 @@ class Expected(_Part, frozen=True, kw_only=True):
     run_ended: bool | UnsetType = UNSET
 
 
-class _Case(_Part, frozen=True, kw_only=True, tag_field="scenario"):
+class _Case(CasePart, frozen=True, kw_only=True, tag_field="scenario"):
     """What every case has. `rules` are the spec's ids that decide it; `unusual` excuses odd values by path.
 
     `recorded` are ids of recorded answers that show the same of the real program.
@@ -301,10 +85,10 @@ class _Case(_Part, frozen=True, kw_only=True, tag_field="scenario"):
     title: str = ""
     expected: Expected = Expected()
     why: str = ""
-    rules: list[str] = []
-    recorded: list[str] = []
-    source_refs: list[str] = []
-    unusual: list[str] = []
+    rules: list[str] = msgspec.field(default_factory=list)
+    recorded: list[str] = msgspec.field(default_factory=list)
+    source_refs: list[str] = msgspec.field(default_factory=list)
+    unusual: list[str] = msgspec.field(default_factory=list)
 
     scenario: ClassVar[str]
 
@@ -380,17 +164,17 @@ Case: TypeAlias = (
 CASE_CLASSES: Final[dict[str, type[Any]]] = {kind.scenario: kind for kind in get_args(Case)}
 
 
-class SourceClaim(_Part, frozen=True, kw_only=True):
+class SourceClaim(CasePart, frozen=True, kw_only=True):
     """Something the source says that no case here runs; `not_executed` says what was left out."""
 
     id: str
     claim: str
-    source_refs: list[str] = []
-    rules: list[str] = []
+    source_refs: list[str] = msgspec.field(default_factory=list)
+    rules: list[str] = msgspec.field(default_factory=list)
     not_executed: str = ""
 
 
-class CaseFile(_Part, frozen=True, kw_only=True):
+class CaseFile(CasePart, frozen=True, kw_only=True):
     """A file of cases, with what its reader should know of it."""
 
     schema_version: Literal[1]
@@ -401,9 +185,9 @@ class CaseFile(_Part, frozen=True, kw_only=True):
     execution_policy: str = ""
     host: str = ""
     proof_status: str = ""
-    sources: dict[str, str] = {}
+    sources: dict[str, str] = msgspec.field(default_factory=dict)
     cases: list[Case]
-    source_only: list[SourceClaim] = []
+    source_only: list[SourceClaim] = msgspec.field(default_factory=list)
 
 
 class RecordedCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,22 +12,19 @@ from typing import get_args
 
 from msgspec import UNSET, to_builtins
 
-from labsim.case import (
+from labsim.case import Case, ClassifyCase, FallbackCase, RpcCase
+from labsim.case_gate import GateGiven
+from labsim.case_given import (
     CallGiven,
-    Case,
-    ClassifyCase,
     ContextGiven,
     DispatchGiven,
-    FallbackCase,
     FunctionLabel,
     HandlerSpec,
     LoopGiven,
     ResolveGiven,
     ReviewGiven,
-    RpcCase,
     WrapperGiven,
 )
-from labsim.case_gate import GateGiven
 from labsim.case_problems import meant, shown
 from labsim.errors import CaseError
 from labsim.extras import APPROVAL_RULES, HANDLERS, TOOLS

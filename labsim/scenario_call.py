@@ -12,7 +12,8 @@ from typing import Any, Final
 from msgspec import UNSET, Struct
 
 from labsim.approval import Settings
-from labsim.case import CallGiven, DispatchCase, WrapperCase
+from labsim.case import DispatchCase, WrapperCase
+from labsim.case_given import CallGiven
 from labsim.errors import HostError
 from labsim.events import Execute, PreviewWait, QuestionAsked, TierResolved, ToolCallEvent
 from labsim.extensions import Runner

@@ -11,7 +11,8 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from labsim.case import DispatchCase, DispatchGiven, StagedSpec
+from labsim.case import DispatchCase
+from labsim.case_given import DispatchGiven, StagedSpec
 from labsim.dispatch.devices import Device, DeviceState
 from labsim.dispatch.files import MemoryFiles
 from labsim.dispatch.reports import ToolReport

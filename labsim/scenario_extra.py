@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from labsim.case import Expected, ExtraCase, WrapperGiven
+from labsim.case import Expected, ExtraCase
+from labsim.case_given import WrapperGiven
 from labsim.errors import CaseError, HostError, LabsimError
 from labsim.events import Execute, QuestionAsked, ToolCallEvent
 from labsim.extras import SCENARIOS

@@ -21,7 +21,8 @@ from labsim.approval import (
     resolve,
     tier_of,
 )
-from labsim.case import ContextCase, ContextGiven, ResolveCase, ResolveGiven
+from labsim.case import ContextCase, ResolveCase
+from labsim.case_given import ContextGiven, ResolveGiven
 from labsim.errors import HostError
 from labsim.events import PolicyResolved
 from labsim.inert import InertExecutor, inert_tool

@@ -14,7 +14,8 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from labsim.approval import Settings
-from labsim.case import ReviewCase, ReviewGiven
+from labsim.case import ReviewCase
+from labsim.case_given import ReviewGiven
 from labsim.errors import CaseError, HostError, LabsimError
 from labsim.events import Execute, LateReply, QuestionAsked, ToolCallEvent
 from labsim.handlers import EventName, Extension

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from labsim.case import CallGiven, HandlerSpec, ResultHandlerSpec
+from labsim.case_given import CallGiven, HandlerSpec, ResultHandlerSpec
 from labsim.errors import HostError, ThrownValue
 from labsim.events import Ledger, ToolCallEvent, ToolResultEvent
 from labsim.extras import HANDLERS

@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import UNSET
 
 from labsim.approval import Settings, json_details
-from labsim.case import CallGiven, Case, parse_case
+from labsim.case import Case, parse_case
+from labsim.case_given import CallGiven
 from labsim.events import Event, Execute, as_mapping, is_heard
 from labsim.extensions import Runner
 from labsim.handlers import EventName, Extension

@@ -17,16 +17,15 @@ from msgspec import UNSET
 from labsim.__main__ import main
 from labsim.case import (
     CASE_CLASSES,
-    CallGiven,
     RecordedCase,
     WrapperCase,
-    WrapperGiven,
     find,
     parse_case,
     parse_file,
     recorded_case,
     schema,
 )
+from labsim.case_given import CallGiven, WrapperGiven
 from labsim.errors import CaseError, LabsimError, UnknownCase
 from labsim.library import case_files
 from labsim.play import run

@@ -20,6 +20,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "words, errors, and the host's view of a value": ("labsim", "errors", "terms", "hostvalues"),
     "what stands by itself": ("tool", "strictjson", "library", "recordings", "extras"),
     "the parts of a case that packages describe": ("case_gate", "review.states", "review.script"),
+    "what each scenario is given": ("case_given",),
     "the vocabulary of cases, and who decides a policy": ("case", "approval"),
     "what happened": ("events", "safety", "case_problems"),
     "when it happens": ("stage", "loop_events", "lanes", "case_values", "case_extra"),

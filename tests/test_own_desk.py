@@ -336,7 +336,8 @@ def test_a_person_who_never_comes_back_leaves_the_question_open_and_says_so() ->
 
 def test_a_question_that_closed_meanwhile_is_answered_too_late() -> None:
     """W-15: the caller gives up while a handler's own question is open; what is said then moves nothing."""
-    from labsim.case import HandlerSpec, WrapperCase, WrapperGiven
+    from labsim.case import WrapperCase
+    from labsim.case_given import HandlerSpec, WrapperGiven
 
     async def slow(question: Any) -> bool:
         reply = await question.person()

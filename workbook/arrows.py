@@ -15,7 +15,6 @@ from msgspec import UNSET, Struct
 
 from labsim import events as gate
 from labsim.case import (
-    CallGiven,
     DispatchCase,
     FallbackCase,
     GateCase,
@@ -25,6 +24,7 @@ from labsim.case import (
     RpcCase,
     WrapperCase,
 )
+from labsim.case_given import CallGiven
 from labsim.extras import Given
 from labsim.fallback import events as files
 from labsim.hostvalues import stringify

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from labsim.case import Case, Expected, ReviewCase, ReviewGiven
+from labsim.case import Case, Expected, ReviewCase
+from labsim.case_given import ReviewGiven
 from labsim.errors import LabsimError
 from labsim.events import Ledger
 from labsim.play import Driver, Performance

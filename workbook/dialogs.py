@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.case import CallGiven, Case
+from labsim.case import Case
 from labsim.case_gate import GateGiven
+from labsim.case_given import CallGiven
 from labsim.errors import HostError, LabsimError
 from labsim.events import QuestionAsked
 from labsim.extras import Given

@@ -15,17 +15,14 @@ import msgspec
 from msgspec import Struct
 
 from labsim.case import (
-    CallGiven,
     Case,
     DispatchCase,
-    DispatchGiven,
     GateCase,
     LoopCase,
-    LoopGiven,
     WrapperCase,
-    WrapperGiven,
     parse_case,
 )
+from labsim.case_given import CallGiven, DispatchGiven, LoopGiven, WrapperGiven
 from labsim.errors import CaseError
 from labsim.strictjson import parse
 from workbook.exercise_kinds import (

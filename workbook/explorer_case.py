@@ -18,7 +18,8 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import FieldInfo, replace
 
-from labsim.case import Case, WrapperCase, WrapperGiven, parse_case
+from labsim.case import Case, WrapperCase, parse_case
+from labsim.case_given import WrapperGiven
 from labsim.errors import CaseError
 from labsim.strictjson import parse
 from workbook.explorer_problems import Problem, problems

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from labsim.case import DispatchGiven, LoopGiven, WrapperGiven
+from labsim.case_given import DispatchGiven, LoopGiven, WrapperGiven
 from labsim.hostvalues import stringify
 from labsim.report import FieldCheck, Report
 from workbook.checkpoints import rows_of

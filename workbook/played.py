@@ -12,8 +12,8 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
-from labsim.case import CallGiven
 from labsim.case_gate import GateGiven
+from labsim.case_given import CallGiven
 from labsim.events import CallStarted, is_heard
 from labsim.extras import Given
 from labsim.report import CallReport, Report

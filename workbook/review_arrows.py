@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct
 
 from labsim import events as gate
-from labsim.case import ReviewGiven
+from labsim.case_given import ReviewGiven
 from labsim.hostvalues import stringify
 from labsim.review import events as desk
 from labsim.show import describe

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from labsim.approval import Settings
-from labsim.case import CallGiven
+from labsim.case_given import CallGiven
 from labsim.extensions import Runner
 from labsim.handlers import Extension
 from labsim.hostvalues import copy_json
