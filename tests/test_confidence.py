@@ -64,7 +64,8 @@ def test_one_sentence_says_the_score_and_how_to_read_it():
     """Without a digit too many."""
     assert sentence(Confidence.CERTAIN, right=False) == (
         "You said “certain”, which stands for 0.95, and your answer was not right yet. "
-        "That is a Brier score of 0.9025: 0 is best, 1 is worst. It stays in your folder; an export can leave out how sure you were."
+        "That is a Brier score of 0.9025: 0 is best, 1 is worst. "
+        "It stays in your folder; an export can leave out how sure you were."
     )
     assert "your answer was right. That is a Brier score of 0.04:" in sentence(Confidence.FAIRLY_SURE, right=True)
     assert [said(0.0), said(1.0), said(0.16), said(0.0025)] == ["0", "1", "0.16", "0.0025"]

@@ -40,5 +40,6 @@ def sentence(confidence: Confidence, right: bool) -> str:
     outcome = "right" if right else "not right yet"
     return (
         f"You said “{confidence}”, which stands for {said(confidence.probability)}, and your answer was {outcome}. "
-        f"That is a Brier score of {said(score(confidence, right))}: 0 is best, 1 is worst. It stays in your folder; an export can leave out how sure you were."
+        f"That is a Brier score of {said(score(confidence, right))}: 0 is best, 1 is worst. "
+        "It stays in your folder; an export can leave out how sure you were."
     )
