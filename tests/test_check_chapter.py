@@ -362,10 +362,6 @@ FAULTS: dict[str, tuple[Change, list[str]]] = {
                 "checkpoints.json: line 10: checkpoints[0] (deny-in-yolo).options: no option matches what "
                 "deny-rule shows. Mend what they predict: one has to match."
             ),
-            (
-                "checkpoints.json: line 31: checkpoints[0] (deny-in-yolo).options[2] (refused): this option "
-                "is wrong, and no belief says who would choose it. Add a belief."
-            ),
         ],
     ),
     "two options right": (

@@ -164,7 +164,7 @@ def _of_choice(
         here = f"{place}.options[{number}] ({one.option.id})"
         if one.matches:
             yield from _of_right_option(one.option, here)
-        else:
+        elif right or one.option.belief is not None:  # else it may be the one that was meant to match
             yield from _of_wrong_option(one.option, checkpoint, here, cases)
 
 
