@@ -86,10 +86,10 @@ def _violations(page: Page, scope: str, *rules: str) -> list[str]:
     return found
 
 
-def cut_off(page: Page, scope: str = OUTPUTS) -> list[str]:
+def cut_off(page: Page, scope: str = OUTPUTS, *, settled_ms: int = _SETTLED_MS) -> list[str]:
     """What does not fit its place within `scope` a moment after the window got its size."""
     try:
-        page.wait_for_function(f"scope => ({_CUT})(scope).length === 0", arg=scope, timeout=_SETTLED_MS)
+        page.wait_for_function(f"scope => ({_CUT})(scope).length === 0", arg=scope, timeout=settled_ms)
     except Error:  # it did not come to that in time: then tell what there is
         found: list[str] = page.evaluate(_CUT, scope)
         return found

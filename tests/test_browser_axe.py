@@ -154,5 +154,5 @@ def test_what_keeps_somebody_out_is_found(chromium: Browser) -> None:
         ]
     )
     assert [one.partition(":")[0] for one in faint(page, "main")] == ["color-contrast"]
-    assert [one.partition(":")[0] for one in cut_off(page, "main div")] == ["200 in 90"]
+    assert [one.partition(":")[0] for one in cut_off(page, "main div", settled_ms=1)] == ["200 in 90"]
     page.close()
