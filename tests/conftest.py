@@ -6,9 +6,12 @@ stay together, and so do all that need one JupyterLab with its browser, or one e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 
 import pytest
+
+from labsim import extras
 
 
 class Turn(IntEnum):
@@ -43,3 +46,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_company(item)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_words() -> Iterator[None]:
+    """What the chapters of one module register with the engine, no other module's tests hear of.
+
+    There is one table in a process; which modules share a process, and in which order, is nobody's business.
+    """
+    tables = (extras.APPROVAL_RULES, extras.HANDLERS, extras.TOOLS, extras.SCENARIOS)
+    before = [dict(table) for table in tables]
+    yield
+    for table, entries in zip(tables, before, strict=True):
+        table.clear()
+        table.update(entries)  # each gets its own back
