@@ -1,8 +1,8 @@
 """The order of the tests, and which of them share a process: what drives a browser comes last, all in one.
 
-Tests run in two processes (`-n 2` in pyproject.toml), and each takes its modules in the order below. What is slow to
-set up is set up once: the tests of a module stay together, and so do all that need one JupyterLab with its browser, or
-one environment with the wheel in it.
+Tests run in two processes (`-n 2` in pyproject.toml), and each takes its modules in the order below. What is slow
+to set up is set up once: the tests of a module stay together, and so do all that need one JupyterLab with its
+browser, or one environment with the wheel in it.
 """
 
 from __future__ import annotations
