@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from accident_kit import child, last_said_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,12 +28,6 @@ OTHER = Key.of("boundary-desk", "no-ui", {"prompt": "What happens without a UI?"
 @pytest.fixture
 def progress(tmp_path: Path) -> Progress:
     return Progress(tmp_path)
-
-
-def child(code: str, *args: object) -> subprocess.Popen[str]:
-    """A Python process of its own, with pipes for a handshake."""
-    command = [sys.executable, "-c", code, *map(str, args)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def test_a_torn_last_line_is_reported_and_moved_aside_by_the_next_save(progress: Progress):
@@ -266,15 +261,7 @@ while True:
 def test_a_kernel_killed_while_saving_loses_no_acknowledged_answer_and_blocks_nobody(progress: Progress):
     """kill -9 in a tight loop of saves: every save that returned is there, and the next kernel goes on at once."""
     for saves in (1, 7, 20):
-        writer = child(WRITER, progress.folder)
-        assert writer.stdout is not None
-        acknowledged = [int(writer.stdout.readline()) for _ in range(saves)][-1]
-        writer.send_signal(signal.SIGKILL)
-        rest = writer.stdout.read()  # with what readline read ahead, which communicate would pass over
-        writer.communicate(timeout=60)
-        acknowledged = max([acknowledged, *map(int, rest.split())])
-
-        assert writer.returncode == -signal.SIGKILL
+        acknowledged = last_said_by(child(WRITER, progress.folder), lines=saves)
         records = progress.records()
         assert [r.key.checkpoint for r in records] == [f"k{n}" for n in range(len(records))]
         assert acknowledged < len(records) <= acknowledged + 2

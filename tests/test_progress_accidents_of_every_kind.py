@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
+from accident_kit import child, last_said_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,12 +62,6 @@ def progress(tmp_path: Path) -> Progress:
     made.commit(SEEN, "two")
     made.see_reveal(SEEN)
     return made
-
-
-def child(code: str, *args: object) -> subprocess.Popen[str]:
-    """A Python process of its own, with pipes for a handshake."""
-    command = [sys.executable, "-c", ACTS + code, *map(str, args)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def every_kind(progress: Progress) -> list[Record]:
@@ -131,7 +124,7 @@ for kind, act in acts.items():
 def test_a_full_disk_saves_no_kind_of_record_and_says_so_each_time(progress: Progress, room: int):
     """Whatever is to be saved: told that it was not, and not a byte of the file is different."""
     before, records = progress.path.read_bytes(), progress.records()
-    said, _ = child(FULL_DISK, progress.folder, room).communicate(timeout=60)
+    said, _ = child(ACTS + FULL_DISK, progress.folder, room).communicate(timeout=60)
     told = dict(json.loads(line) for line in said.splitlines())
 
     assert tuple(told) == KINDS
@@ -158,7 +151,7 @@ acts[sys.argv[2]]()
 def test_a_kernel_killed_in_the_middle_of_a_line_of_any_kind_costs_that_line(progress: Progress, kind: str):
     """kill -9 with 20 bytes of the line on the disk: it does not count, it is set aside, and nothing is locked."""
     before = progress.records()
-    writer = child(KILLED_IN_THE_MIDDLE, progress.folder, kind)
+    writer = child(ACTS + KILLED_IN_THE_MIDDLE, progress.folder, kind)
     writer.communicate(timeout=60)
 
     assert writer.returncode == -signal.SIGKILL
@@ -191,15 +184,8 @@ while True:
 def test_a_kernel_killed_while_saving_all_kinds_loses_nothing_that_was_acknowledged(progress: Progress):
     """kill -9 in a tight loop, three times over one file: every record whose save returned is there, in order."""
     for saves in (1, 9, 17):
-        writer = child(WRITER, progress.folder)
-        assert writer.stdout is not None
-        acknowledged = [int(writer.stdout.readline()) for _ in range(saves)][-1]
-        writer.send_signal(signal.SIGKILL)
-        rest = writer.stdout.read()  # with what readline read ahead, which communicate would pass over
-        writer.communicate(timeout=60)
-        acknowledged = max([acknowledged, *map(int, rest.split())])
+        acknowledged = last_said_by(child(ACTS + WRITER, progress.folder), lines=saves)
 
-        assert writer.returncode == -signal.SIGKILL
         seqs = [record.seq for record in progress.records()]
         assert seqs == sorted(set(seqs))
         assert acknowledged in seqs
@@ -235,7 +221,7 @@ def test_two_kernels_at_once_agree_on_every_kind_of_record(tmp_path: Path):
     keys = [Key.of("c", f"k{n}", 1) for n in range(20)]
     for key in keys:
         progress.commit(key, "one")
-    racers = {name: child(RACER, progress.folder, name) for name in ("ada", "bo")}
+    racers = {name: child(ACTS + RACER, progress.folder, name) for name in ("ada", "bo")}
     for racer in racers.values():
         assert racer.stdout is not None
         assert racer.stdout.readline() == "ready\n"
