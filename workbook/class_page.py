@@ -1,81 +1,89 @@
 """A class report as one HTML page with plots, to be opened anywhere.
 
-Above `classroom`, `class_tables` and `plots`; below the command. The page is whole in itself: no script, nothing
-from elsewhere, and no learner in it, not even a pseudonym. Texts of files that were passed over are escaped like
-all others.
+The page is whole in itself: no script, nothing from elsewhere, and no learner in it, not even a pseudonym. Its
+sentences are in the template; texts of files that were passed over are escaped there like all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Sequence
 from typing import Final
 
+from markupsafe import Markup
+from msgspec import Struct
 from msgspec.structs import replace
 
-from labsim.show import visible
 from workbook.class_files import Skipped
 from workbook.class_tables import LEVELS, spelled
 from workbook.classroom import AnswerCount, ClassReport, ItemReport
 from workbook.grid import STYLE as TABLE_STYLE
-from workbook.grid import Grid, as_html
+from workbook.grid import Grid
 from workbook.plots import STYLE as PLOT_STYLE
 from workbook.plots import Plot, bars, curve
+from workbook.show.template import many, number, rendered
 
 GENERATOR: Final = "Cedar Workbook class report"
 _SHOWN: Final = 8  # answers of one question that are drawn; the CSV has all
 _LISTED: Final = 100  # files and questions that do not count; as above
 _DRAWN: Final = 12  # questions with a plot, the most telling ones: a picture takes as long as a thousand learners
-_STYLE: Final = """
-:root{color-scheme:light dark}
-body{font:1rem/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.6rem}h2{font-size:1.3rem;margin-top:2.5rem}h3{font-size:1.05rem;margin-top:2rem}
-blockquote{margin:.5rem 0;padding-left:.75rem;border-left:3px solid #8888;white-space:pre-wrap}
-section{break-inside:avoid}
-.cedar-box{overflow-x:auto}
-"""
+
+
+class _Shown(Struct, frozen=True, kw_only=True):
+    """One graded question as the page has it. `answers` is None where the question is too far down to be drawn."""
+
+    name: str
+    prompt: str
+    learners: int
+    wrong: int
+    revealed: int
+    answers: Plot | None
+    how_sure: Grid
+    votes: Grid | None
+    resets: int
+    resetters: int
+    asked_again: int
+    right_again: int
 
 
 def html(report: ClassReport, skipped: Sequence[Skipped]) -> str:
     """The page. The same counts give the same page, with one version of matplotlib."""
-    body = "\n".join(_body(report, skipped))
-    # Every table and plot brings its style along; one of each is enough for a page.
-    body = body.replace(TABLE_STYLE, "").replace(PLOT_STYLE, "")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta name="generator" content="{GENERATOR}">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>Class report</title><style>{_STYLE}</style>{TABLE_STYLE}{PLOT_STYLE}</head>\n"
-        f"<body><main>\n{body}\n</main></body></html>\n"
-    )
-
-
-def _body(report: ClassReport, skipped: Sequence[Skipped]) -> Iterator[str]:
-    yield "<h1>Class report</h1>"
-    yield _text(
-        f"{_many(report.learners, 'learner')}, {_many(len(report.items), 'question')} answered. "
-        f"{_many(len(skipped), 'file')} passed over. This page says which answers are right: it is for whoever "
-        "teaches. It names nobody" + (", unless the name of a file does that was passed over." if skipped else ".")
-    )
     graded = [item for item in report.items if item.graded]
     own = [item for item in report.items if not item.graded]
-    yield "<h2>Questions, the most telling first</h2>"
-    yield _text(
-        "A question tells most where most confidence lies in what is wrong. Misplaced confidence is the mean, over "
-        "all who answered, of how sure those were who were wrong; 0.5 for those who did not say. First predictions "
-        "count, reset or not, and whether the reveal was seen or not."
+    return rendered(
+        "class-report",
+        generator=GENERATOR,
+        table_style=Markup(TABLE_STYLE),
+        plot_style=Markup(PLOT_STYLE),
+        report=report,
+        skipped=skipped,
+        overview=_overview(graded) if graded else None,
+        questions=[_shown(item, drawn=place < _DRAWN) for place, item in enumerate(graded)],
+        ungraded=_ungraded(own) if own else None,
+        beliefs=_beliefs(report),
+        beliefs_left_out=max(0, len(report.beliefs) - _SHOWN),
+        how_sure=replace(report.calibration.table(), caption="How sure the class was, and how often it was right"),
+        curve=_curve(report),
+        exercises=_exercises(report),
+        strays=_strays(report),
+        passed_over=_passed_over(skipped),
     )
-    if graded:
-        yield as_html(_overview(graded))
-    for place, item in enumerate(graded):
-        yield from _item(item, drawn=place < _DRAWN)
-    if own:
-        yield "<h2>Questions that nobody grades</h2>"
-        yield as_html(_ungraded(own))
-    yield from _beliefs(report)
-    yield from _confidence(report)
-    yield from _exercises(report)
-    yield from _left_out(report, skipped)
+
+
+def _shown(item: ItemReport, *, drawn: bool) -> _Shown:
+    return _Shown(
+        name=_name(item),
+        prompt=item.prompt,
+        learners=item.learners,
+        wrong=item.wrong,
+        revealed=item.revealed,
+        answers=_answers(item) if drawn else None,
+        how_sure=_how_sure(item, counted=drawn),
+        votes=_votes(item) if item.votes.all else None,
+        resets=item.resets,
+        resetters=item.resetters,
+        asked_again=item.asked_again,
+        right_again=item.right_again,
+    )
 
 
 def _overview(items: Sequence[ItemReport]) -> Grid:
@@ -85,37 +93,16 @@ def _overview(items: Sequence[ItemReport]) -> Grid:
         rows=tuple(
             (
                 _name(item),
-                _number(item.learners),
+                number(item.learners),
                 _part(item.learners - item.wrong, item.learners),
                 f"{item.misplaced:.2f}",
-                _number(item.votes.all),
-                _number(item.resets),
+                number(item.votes.all),
+                number(item.resets),
             )
             for item in items
         ),
         numbers=frozenset(range(1, 6)),
     )
-
-
-def _item(item: ItemReport, *, drawn: bool) -> Iterator[str]:
-    yield f'<section aria-label="{escape(_name(item))}"><h3>{escape(_name(item))}</h3>'
-    yield f"<blockquote>{escape(visible(item.prompt))}</blockquote>"
-    yield _text(
-        f"{_many(item.learners, 'learner')} answered, {_number(item.wrong)} not rightly; "
-        f"{_number(item.revealed)} saw the reveal."
-    )
-    if drawn:
-        yield _answers(item).html
-    yield as_html(_how_sure(item, counted=drawn))
-    if item.votes.all:
-        yield as_html(_votes(item))
-    if item.resets:
-        yield _text(f"Taken back {_many(item.resets, 'time')} by {_many(item.resetters, 'learner')}.")
-    if item.asked_again:
-        yield _text(
-            f"Asked again in a later chapter: {_number(item.right_again)} of {_number(item.asked_again)} right."
-        )
-    yield "</section>"
 
 
 def _answers(item: ItemReport) -> Plot:
@@ -126,11 +113,11 @@ def _answers(item: ItemReport) -> Plot:
         series["second vote"] = [float(one.second) for one in shown]
     most = max(shown, key=lambda one: one.first)
     right = [one for one in item.answers if one.right]
-    alt = f"Most answers: {_label(most)}, {_number(most.first)} of {_number(item.learners)}."
+    alt = f"Most answers: {_label(most)}, {number(most.first)} of {number(item.learners)}."
     if right:
-        alt += f" Right: {_number(sum(one.first for one in right))}."
+        alt += f" Right: {number(sum(one.first for one in right))}."
     if len(item.answers) > len(shown):
-        alt += f" {_many(len(item.answers) - len(shown), 'rarer answer')} not drawn."
+        alt += f" {many(len(item.answers) - len(shown), 'rarer answer')} not drawn."
     labels = [_label(one) for one in shown]
     return bars(f"Answers to {_name(item)}", labels, series, value_axis="learners", alt=alt, label_axis="answer")
 
@@ -138,8 +125,8 @@ def _answers(item: ItemReport) -> Plot:
 def _how_sure(item: ItemReport, *, counted: bool) -> Grid:
     """First predictions by confidence. `counted`: how many there are in all is above, beside the plot."""
     shown = item.answers[:_SHOWN]
-    levels = [(_label(one), *map(_number, one.sure)) for one in shown]
-    in_all = [() if counted else (_number(one.first), _number(one.second)) for one in shown]
+    levels = [(_label(one), *map(number, one.sure)) for one in shown]
+    in_all = [() if counted else (number(one.first), number(one.second)) for one in shown]
     columns = ("answer", *LEVELS, *(() if counted else ("first prediction", "second vote")))
     return Grid(
         caption="How sure, by answer (learners, first prediction)",
@@ -156,8 +143,8 @@ def _votes(item: ItemReport) -> Grid:
         caption="Voted, talked it over, voted again",
         columns=("first vote", "second vote right", "second vote wrong"),
         rows=(
-            ("right", _number(votes.both), _number(votes.lost)),
-            ("wrong", _number(votes.gained), _number(votes.neither)),
+            ("right", number(votes.both), number(votes.lost)),
+            ("wrong", number(votes.gained), number(votes.neither)),
         ),
         numbers=frozenset({1, 2}),
     )
@@ -168,90 +155,70 @@ def _ungraded(items: Sequence[ItemReport]) -> Grid:
         caption="Texts: nobody but the learner sees what was written",
         columns=("question", "answered", "revealed", "resets"),
         rows=tuple(
-            (_name(one), _number(one.learners), _number(one.revealed), _number(one.resets)) for one in items
+            (_name(one), number(one.learners), number(one.revealed), number(one.resets)) for one in items
         ),
         numbers=frozenset({1, 2, 3}),
     )
 
 
-def _beliefs(report: ClassReport) -> Iterator[str]:
-    yield "<h2>Beliefs</h2>"
+def _beliefs(report: ClassReport) -> Plot | None:
+    """The beliefs that most learners showed; None where nobody has shown one."""
     if not report.beliefs:
-        yield _text("Nobody has shown one yet: a belief counts from the reveal of the question that shows it.")
-        return
-    yield _text(
-        "Learners who showed a belief in an answer. It is shed by a right answer, given later and blind, to a "
-        "question that the belief would have got wrong."
-    )
+        return None
     shown = report.beliefs[:_SHOWN]
     held, shed = [float(one.held) for one in shown], [float(one.shed) for one in shown]
-    alt = f"Most held: {shown[0].says} {_number(shown[0].held)} still held, {_number(shown[0].shed)} shed."
-    yield bars(
+    return bars(
         "Beliefs held and shed",
         [one.says for one in shown],
         {"held": held, "shed": shed},
         value_axis="learners",
-        alt=alt,
+        alt=f"Most held: {shown[0].says} {number(shown[0].held)} still held, {number(shown[0].shed)} shed.",
         label_axis="belief",
-    ).html
-    if len(report.beliefs) > _SHOWN:
-        yield _text(f"{_many(len(report.beliefs) - _SHOWN, 'more belief')} in beliefs.csv.")
-
-
-def _confidence(report: ClassReport) -> Iterator[str]:
-    yield "<h2>Confidence</h2>"
-    fits = report.calibration
-    yield _text(
-        f"{_many(fits.answers, 'revealed answer')} said how sure, and {_number(fits.right)} of them "
-        f"{'was' if fits.right == 1 else 'were'} right."
-        + ("" if fits.brier is None else f" Brier score of all together: {fits.brier:.3f}; lower is better.")
     )
-    yield as_html(replace(fits.table(), caption="How sure the class was, and how often it was right"))
-    if len(fits.points) > 1:
-        yield curve(
-            "Confidence of the class against what came true",
-            {"the class": fits.points},
-            x_axis="stated probability",
-            y_axis="part that was right",
-            diagonal=True,
-            alt=", ".join(f"stated {stated:.0%}, right {right:.0%}" for stated, right in fits.points),
-        ).html
 
 
-def _exercises(report: ClassReport) -> Iterator[str]:
+def _curve(report: ClassReport) -> Plot | None:
+    """Stated confidence against what came true; None where one point, or none, would be all there is."""
+    points = report.calibration.points
+    if len(points) < 2:
+        return None
+    return curve(
+        "Confidence of the class against what came true",
+        {"the class": points},
+        x_axis="stated probability",
+        y_axis="part that was right",
+        diagonal=True,
+        alt=", ".join(f"stated {stated:.0%}, right {right:.0%}" for stated, right in points),
+    )
+
+
+def _exercises(report: ClassReport) -> Grid | None:
     if not report.exercises:
-        return
-    yield "<h2>Exercises</h2>"
-    yield as_html(
-        Grid(
-            caption="Handed in, and solved in all their situations",
-            columns=("exercise", "learners", "solved", "tries"),
-            rows=tuple(
-                (f"{one.chapter}/{one.exercise}", _number(one.learners), _number(one.solved), _number(one.tries))
-                for one in report.exercises
-            ),
-            numbers=frozenset({1, 2, 3}),
-        )
+        return None
+    return Grid(
+        caption="Handed in, and solved in all their situations",
+        columns=("exercise", "learners", "solved", "tries"),
+        rows=tuple(
+            (f"{one.chapter}/{one.exercise}", number(one.learners), number(one.solved), number(one.tries))
+            for one in report.exercises
+        ),
+        numbers=frozenset({1, 2, 3}),
     )
 
 
-def _left_out(report: ClassReport, skipped: Sequence[Skipped]) -> Iterator[str]:
-    if report.problems:
-        yield "<h2>Chapters that could not be read</h2>"
-        yield f"<ul>{''.join(f'<li>{escape(visible(one))}</li>' for one in report.problems)}</ul>"
-    if report.strays:
-        yield "<h2>Answers that could not be judged here</h2>"
-        if report.not_installed:
-            yield _text("For chapters of your own, name their folder: workbook class DIR --chapters FOLDER.")
-        rows = tuple((key, str(why), _number(answers)) for why, key, answers in report.strays)
-        columns = ("question", "why", "answers")
-        yield as_html(
-            _cut(Grid(caption="Kept by the learners", columns=columns, rows=rows, numbers=frozenset({2})))
-        )
-    if skipped:
-        yield "<h2>Files passed over</h2>"
-        passed = tuple((one.name, one.why) for one in skipped)
-        yield as_html(_cut(Grid(caption=_many(len(skipped), "file"), columns=("file", "why"), rows=passed)))
+def _strays(report: ClassReport) -> Grid | None:
+    if not report.strays:
+        return None
+    rows = tuple((key, str(why), number(answers)) for why, key, answers in report.strays)
+    columns = ("question", "why", "answers")
+    return _cut(Grid(caption="Kept by the learners", columns=columns, rows=rows, numbers=frozenset({2})))
+
+
+def _passed_over(skipped: Sequence[Skipped]) -> Grid | None:
+    if not skipped:
+        return None
+    rows = tuple((one.name, one.why) for one in skipped)
+    return _cut(Grid(caption=many(len(skipped), "file"), columns=("file", "why"), rows=rows))
 
 
 def _cut(grid: Grid) -> Grid:
@@ -274,15 +241,3 @@ def _name(item: ItemReport) -> str:
 
 def _part(count: int, of: int) -> str:
     return f"{count / of:.0%}"
-
-
-def _number(count: int) -> str:
-    return f"{count:,}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{_number(count)} {what}{'' if count == 1 else 's'}"
-
-
-def _text(text: str) -> str:
-    return f"<p>{escape(visible(text))}</p>"

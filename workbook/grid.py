@@ -187,11 +187,16 @@ _WRAPPED: Final = ";max-width:min(46rem,60vw)"
 
 
 def as_html(grid: Grid) -> str:
-    """The table as one HTML element with its style. The same grid gives the same text, always."""
+    """The table as HTML that stands alone: with the style sheet that all tables share."""
+    return STYLE + body(grid)
+
+
+def body(grid: Grid) -> str:
+    """The table as one HTML element without its style sheet. The same grid gives the same text, always."""
     whole = _in_one_piece(grid)
     looks = [_look(grid, column, whole=column in whole) for column in range(len(grid.columns))]
     # JupyterLab has MathJax go through HTML outputs, and two dollar signs in a tool's text would be a formula.
-    parts = ['<div class="cedar-box mathjax_ignore tex2jax_ignore">', STYLE, '<table class="cedar-table">\n']
+    parts = ['<div class="cedar-box mathjax_ignore tex2jax_ignore">', '<table class="cedar-table">\n']
     width = _WRAPPED if len(grid.caption) > _LONG else ""
     parts.append(f'<caption style="text-align:left{width}">{_text(grid.caption)}</caption>\n<thead><tr>')
     parts += [f'<th scope="col"{look}>{_text(name)}</th>' for name, look in zip(grid.columns, looks, strict=True)]

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from labsim.show import visible
-from workbook.grid import STYLE, Grid, as_html, as_text, wrapped
+from workbook.grid import STYLE, Grid, as_text, body, wrapped
 
 WIDTH = 96  # columns of running text in the plain form; tables and code keep their own width
 
@@ -83,14 +83,13 @@ class Page(Struct, frozen=True):
         return "\n".join(_text(self.shown().blocks)).strip("\n")
 
     def html(self) -> str:
-        """Every text escaped, no script, no style sheet, nothing from elsewhere.
+        """Every text escaped, no script, nothing from elsewhere; the style sheet of tables once, if there are any.
 
         The classes keep MathJax from reading two dollar signs as a formula.
         """
-        inner = "".join(map(_html, self.shown().blocks))
-        first, style, rest = inner.partition(STYLE)  # each table brings its style, and one is enough for a page
-        inner = first + style + rest.replace(STYLE, "")
-        return f'<div class="cedar-page mathjax_ignore tex2jax_ignore">{inner}</div>'
+        blocks = self.shown().blocks
+        style = STYLE if any(map(_has_table, blocks)) else ""
+        return f'<div class="cedar-page mathjax_ignore tex2jax_ignore">{style}{"".join(map(_html, blocks))}</div>'
 
     def data(self) -> list[dict[str, Any]]:
         """The blocks as plain values, for a control that sets each text as text."""
@@ -103,6 +102,15 @@ class Page(Struct, frozen=True):
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self.html()}
+
+
+def _has_table(block: Block) -> bool:
+    match block:
+        case Table():
+            return True
+        case Group(blocks=inner) | Fold(blocks=inner):
+            return any(map(_has_table, inner))
+    return False
 
 
 def page(*blocks: Block) -> Page:
@@ -185,7 +193,7 @@ def _html(block: Block) -> str:
         case Items():
             return f"<ul>{''.join(f'<li>{_broken(item)}</li>' for item in block.items)}</ul>"
         case Table():
-            return as_html(block.grid)
+            return body(block.grid)
         case Literal():
             label = f"<figcaption>{escape(block.label)}</figcaption>" if block.label else ""
             return f'<figure style="margin:0 0 .5em">{label}<pre>{escape(block.text)}</pre></figure>'

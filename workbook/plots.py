@@ -19,7 +19,8 @@ from msgspec import Struct
 
 from labsim.show import one_line, visible
 from workbook.errors import WorkbookError
-from workbook.grid import Grid, as_html, as_text, wrapped
+from workbook.grid import STYLE as TABLE_STYLE
+from workbook.grid import Grid, as_text, body, wrapped
 from workbook.plot_svg import INK, drawn
 
 if TYPE_CHECKING:
@@ -62,11 +63,16 @@ class Plot(Struct, frozen=True, kw_only=True):
 
     @property
     def html(self) -> str:
-        """The picture, named by `alt`, and the table below it."""
+        """The picture and its table as HTML that stands alone, with both style sheets."""
+        return STYLE + TABLE_STYLE + self.body
+
+    @property
+    def body(self) -> str:
+        """The picture, named by `alt`, and the table below it, for a page that has the two style sheets."""
         return (
-            f'<div class="cedar-plot mathjax_ignore tex2jax_ignore">{STYLE}'
+            '<div class="cedar-plot mathjax_ignore tex2jax_ignore">'
             f'<figure hidden="hidden" role="img" aria-label="{escape(visible(self.alt))}">{self.svg}</figure>\n'
-            f"{as_html(self.table)}</div>"
+            f"{body(self.table)}</div>"
         )
 
     def __repr__(self) -> str:

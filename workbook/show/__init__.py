@@ -1,0 +1,1 @@
+"""What is shown, and how: blocks, tables, plots, and the templates of whole pages."""
