@@ -146,9 +146,10 @@ def _tag_field(kinds: Sequence[type[Struct]]) -> str:
 
 def _flat(kind: Any) -> Iterator[Any]:
     """The alternatives of a type; of a list or a map, those of what is in it: a path goes through both at once."""
-    if get_origin(kind) in (Union, UnionType, list, dict):
+    if get_origin(kind) in (Union, UnionType, list, tuple, dict):
         for each in get_args(kind)[1 if get_origin(kind) is dict else 0 :]:
-            yield from _flat(each)
+            if each is not ...:  # of a tuple of any length
+                yield from _flat(each)
     else:
         yield kind
 

@@ -35,6 +35,11 @@ def case_files() -> list[Path]:
     return sorted(fixtures_dir().glob("*-desk*.json"), key=lambda path: path.stem)
 
 
+def rule_files() -> list[Path]:
+    """The books of rules, in name order. Raises: DataMissing."""
+    return sorted((fixtures_dir() / "rules").glob("*.json"))
+
+
 def recorded_files() -> list[Path]:
     """The built-in recorded answers, in name order. Raises: DataMissing."""
     return sorted((fixtures_dir() / "recorded").glob("*.jsonl.gz"))

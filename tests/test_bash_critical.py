@@ -62,7 +62,7 @@ def test_the_shape_that_was_found_is_named_also_where_another_row_decides():
 
 
 def test_an_allow_cannot_vouch_for_a_critical_command():
-    """A-57: the rule applies, and B2 outranks it."""
+    """A-56 and A-57: a reboot that is only a name counts, and B2 outranks the rule that applies."""
     rules = parse_rules(setting(("*", "allow")))
 
     assert explain("find . -name reboot", rules) == BashVerdict(

@@ -23,6 +23,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "what each scenario is given": ("case_given",),
     "the vocabulary of cases, and who decides a policy": ("case", "approval"),
     "what happened": ("events", "safety", "case_problems"),
+    "what the rules say": ("rules",),
     "when it happens": ("stage", "loop_events", "lanes", "case_values", "case_extra"),
     "who answers, what is inert, what a run showed": ("ui", "inert", "report"),
     "protocols and hosts that know no wrapper": ("rpc.*", "bash.*", "fallback.*", "gate.*"),

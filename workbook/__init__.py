@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbook.review_diagrams import branches, grants
     from workbook.review_phases import phases
     from workbook.review_tables import entries, mode_matrix, notes
+    from workbook.rules import rule
     from workbook.settled import decisions
     from workbook.side_by_side import comparison
     from workbook.stepper_view import stepper
@@ -70,6 +71,7 @@ __all__ = [
     "prompts",
     "recorded",
     "recordings",
+    "rule",
     "sequence",
     "setup",
     "stepper",
@@ -96,6 +98,7 @@ _NAMES = {
     "workbook.review_diagrams": ("branches", "grants"),
     "workbook.review_phases": ("phases",),
     "workbook.review_tables": ("entries", "mode_matrix", "notes"),
+    "workbook.rules": ("rule",),
     "workbook.settled": ("decisions",),
     "workbook.side_by_side": ("comparison",),
     "workbook.stepper_view": ("stepper",),

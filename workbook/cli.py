@@ -168,6 +168,24 @@ def cases(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     ctx.exit(engine(["cases", *map(str, cases_named(files)), *["--json"] * as_json]))
 
 
+@main.command(short_help="Say what a rule id means, and show it at work.")
+@click.argument("asked", metavar="[ID]", default="")
+@click.option("--play", is_flag=True, help="Play the rule's cases and show their ledgers.")
+def rule(asked: str, play: bool) -> None:
+    """Say what a rule means, where the host has it, how it is known, and which cases show it.
+
+    ID carries its book, as in wrapper/W-33. The name of a book lists its rules; without ID the books are listed.
+    """
+    from labsim.show import case_lines
+    from workbook import rules
+
+    found = rules.rule(asked)
+    click.echo(str(found))
+    if play and isinstance(found, rules.ShownRule):
+        for report in found.plays():
+            click.echo("\n" + "\n".join(case_lines(report)))
+
+
 @main.command(short_help="Write a report of a run to FILE.")
 @click.argument("file", type=click.Path(path_type=Path))
 def evidence(file: Path) -> None:
