@@ -1,7 +1,7 @@
 """Call logs as Parquet files, read in pieces as `call_log_formats` describes them.
 
-Arrow reads them, which weighs a third of everything else that the workbook installs, so it is an extra and is imported
-when a Parquet file is met.
+Arrow reads them, which weighs a third of everything else that the workbook installs, so it is an extra and is
+imported when a Parquet file is met.
 """
 
 from __future__ import annotations
