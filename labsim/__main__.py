@@ -1,28 +1,30 @@
 """`python -m labsim`: play cases, replay recorded answers, measure.
 
-At the top of `labsim`; the only module here that reads files or writes to a terminal. A cold start has to be quick,
-so each command imports what it needs.
+The only module here that reads files or writes to a terminal. A cold start has to be quick, so each command imports
+what it needs.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from io import TextIOWrapper
-from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from labsim.errors import LabsimError, one_line
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
     from labsim.case import Case
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code: 0 right, 1 a mismatch, 2 bad input."""
-    arguments = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    arguments = _plain(words) or _parser().parse_args(words)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a case may hold what a terminal cannot show
@@ -46,7 +48,16 @@ def _complain(message: str) -> None:
     print(one_line(message), file=sys.stderr)
 
 
+def _plain(words: list[str]) -> SimpleNamespace | None:
+    """`case ID` without options, as `_parser` would read it: argparse costs a cold start as much as the playing."""
+    if len(words) == 2 and words[0] == "case" and not words[1].startswith("-"):
+        return SimpleNamespace(run=_case, id=words[1], file=None, json=False)
+    return None
+
+
 def _parser() -> ArgumentParser:
+    from argparse import ArgumentParser
+
     parser = ArgumentParser(
         prog="labsim", description="A simulated agent host: play cases, replay recorded answers."
     )
@@ -88,16 +99,20 @@ def _parser() -> ArgumentParser:
 def _rounds(text: str) -> int:
     if text.isascii() and text.isdecimal() and 1 <= int(text) <= 1000:
         return int(text)
+    from argparse import ArgumentTypeError
+
     raise ArgumentTypeError(f"{text!r} is no number of rounds. Use 1 to 1000.")
 
 
 def _case_files(names: Sequence[str]) -> list[tuple[str, bytes]]:
     """Name and content of each file of cases; the built-in ones where none is named."""
-    if names:
-        return [(name, Path(name).read_bytes()) for name in names]
-    from labsim.library import case_files
+    if not names:
+        from labsim.library import cases_read
 
-    return [(path.name, path.read_bytes()) for path in case_files()]
+        return cases_read()
+    from pathlib import Path
+
+    return [(name, Path(name).read_bytes()) for name in names]
 
 
 def _cases(arguments: Namespace) -> int:
@@ -125,7 +140,7 @@ def _cases(arguments: Namespace) -> int:
     return 0 if total and not mismatched else 1  # a case that claims nothing claims nothing wrong
 
 
-def _case(arguments: Namespace) -> int:
+def _case(arguments: Namespace | SimpleNamespace) -> int:
     from labsim.play import run
     from labsim.show import case_lines
 
@@ -152,6 +167,8 @@ def _find(case_id: str, files: list[tuple[str, bytes]]) -> Case:
 
 
 def _replay(arguments: Namespace) -> int:
+    from pathlib import Path
+
     from labsim.library import declared_differences, recorded_files
     from labsim.recordings import read_lines
     from labsim.replay import parse_declared, replay

@@ -1,11 +1,12 @@
 """Figures of the engine on this machine: resolutions, whole calls, bytes of an event, a cold start.
 
-At the top of `labsim`, beside the command line. The one module with a wall clock, and nothing else uses it: timing
-is a fact about a machine, so it is measured by hand and never asserted in a test.
+The one module with a wall clock, and nothing else uses it: timing is a fact about a machine, so it is
+measured by hand and never asserted in a test.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from labsim.stage import Stage
 from labsim.terms import ApprovalMode
 
 CALLS = 1000  # a case repeats its call this often
-COLD_ROUNDS = 7  # a whole process each
+COLD_ROUNDS = 20  # two whole processes each
 COLD_CASE = "boundary-approve-one-call"
 
 
@@ -34,7 +35,8 @@ class Figures(Struct, frozen=True, kw_only=True, rename="camel"):
     prompted_calls_with_four_handlers_per_s: int  # tool_call, both approval events and tool_result are heard
     events_per_call: float
     bytes_per_event: int  # the whole ledger of a prompted call with four handlers, texts and inputs included
-    cold_case_ms: int  # a fresh process that plays and prints one case
+    cold_case_ms: int  # a fresh process that plays and prints one case: user and system time of the processor
+    cold_case_in_bare_starts: float  # the same, in fresh processes that do nothing
     python: str
 
 
@@ -51,13 +53,15 @@ def measure(rounds: int = 15) -> Figures:
     quiet = _case(observe=False, observeResult=False, lifecycle="none")
     heard = _case()
     size, events = _ledger_bytes(heard)
+    cold, bare = _cold(min(rounds, COLD_ROUNDS))
     return Figures(
         resolutions_per_s=round(CALLS / _best(resolve_many, rounds)),
         prompted_calls_per_s=round(CALLS / _best(lambda: Performance(quiet), rounds)),
         prompted_calls_with_four_handlers_per_s=round(CALLS / _best(lambda: Performance(heard), rounds)),
         events_per_call=events / CALLS,
         bytes_per_event=round(size / events),
-        cold_case_ms=round(1000 * _best(_cold_case, min(rounds, COLD_ROUNDS))),
+        cold_case_ms=round(1000 * cold),
+        cold_case_in_bare_starts=round(cold / bare, 1),
         python=sys.version.split()[0],
     )
 
@@ -72,6 +76,7 @@ def table(figures: Figures) -> str:
             f"events a call, whole ledger kept     {figures.events_per_call:>10.1f}",
             f"bytes an event                       {figures.bytes_per_event:>10,}",
             f"cold process, one case               {figures.cold_case_ms:>10,} ms",
+            f"  in bare starts of Python           {figures.cold_case_in_bare_starts:>10.1f}",
             f"python                               {figures.python:>10}",
         ]
     )
@@ -118,5 +123,27 @@ def _ledger_bytes(case: WrapperCase) -> tuple[int, int]:
     return after - before, len(performance.stage.ledger)
 
 
-def _cold_case() -> None:
-    subprocess.run([sys.executable, "-m", "labsim", "case", COLD_CASE], check=True, stdout=subprocess.DEVNULL)
+def _cold(rounds: int) -> tuple[float, float]:
+    """Seconds of the processor for a cold case and for a bare start; the best of each, taken in turn.
+
+    With compiled modules, as pip leaves them: where a setting would keep Python from writing any, it is left out.
+    """
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    programs = (["-m", "labsim", "case", COLD_CASE], ["-c", "pass"])
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for program, found in zip(programs, times, strict=True):
+            before = _children()
+            subprocess.run([sys.executable, *program], check=True, stdout=subprocess.DEVNULL, env=env)
+            found.append(_children() - before)
+    return min(times[0]), min(times[1])
+
+
+def _children() -> float:
+    """Seconds that this process's children have had of the processor; on Windows, the clock's."""
+    if sys.platform == "win32":
+        return time.perf_counter()
+    import resource  # its times are finer than those of `os.times`
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -4,8 +4,6 @@ Beside `case`, which imports this; below `labsim.gate`, which plays it. The word
 they fit together is checked by `labsim.gate.given`.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType

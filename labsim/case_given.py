@@ -5,8 +5,6 @@ parts of the two desks. Nothing here is read or checked: these classes are the v
 Schema is made from them.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, TypeAlias
 
 import msgspec

@@ -7,7 +7,7 @@ host tolerates in silence (a misspelt mode, a policy word that is none) has to b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import get_args
 
 from msgspec import UNSET, to_builtins
@@ -25,7 +25,6 @@ from labsim.case_given import (
     ReviewGiven,
     WrapperGiven,
 )
-from labsim.case_problems import meant, shown
 from labsim.errors import CaseError
 from labsim.extras import APPROVAL_RULES, HANDLERS, TOOLS
 from labsim.review.script import check_steps
@@ -132,6 +131,20 @@ class _Odd:
                 raise CaseError(
                     f"{self._place}.unusual", f"{path!r} excuses nothing: its value is usual", "Remove it."
                 )
+
+
+def shown(value: object) -> str:
+    """A value as a message quotes it. What explains refusals is loaded with the first one."""
+    from labsim import case_problems
+
+    return case_problems.shown(value)
+
+
+def meant(word: object, words: Sequence[str]) -> str:
+    """As `shown`: the word that was meant, if one looks like it."""
+    from labsim import case_problems
+
+    return case_problems.meant(word, words)
 
 
 # --------------------------------------------------------------------------------- what the engine cannot play

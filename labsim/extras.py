@@ -31,7 +31,7 @@ Handler: TypeAlias = Callable[[Any, Any], Any]
 #: Takes what is given and the host (`labsim.scenario_extra.Host`); gives back further observed fields, or None.
 Play: TypeAlias = Callable[[Any, Any], Awaitable[dict[str, Any] | None]]
 
-_NAME: Final = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
+_NAME: Final = r"[a-z0-9]+([-_][a-z0-9]+)*"
 
 
 class BadExtra(LabsimError):
@@ -117,7 +117,7 @@ class Kit:
         self._add(SCENARIOS, name, OwnScenario(given=given, play=_callable(name, play)))
 
     def _add(self, table: dict[str, Any], name: str, value: object) -> None:
-        if not _NAME.fullmatch(name):
+        if not re.fullmatch(_NAME, name):
             raise BadExtra(name, "this is no name", "Use small letters, digits, and single - or _.")
         full = f"{self.chapter}/{name}"
         if full in table:

@@ -1,15 +1,20 @@
 """Where the data that ships with the packages is: fixtures beside `labsim`, notebooks beside `workbook`.
 
-Sits beside the engine, not under it: nothing that decides imports this. A wheel carries the data inside the package
-(`_data/fixtures`); a checkout, and an editable install of it, keeps it at the top (`fixtures/`). Both are ordinary
-folders, since pip unpacks every wheel, so a plain path is enough. Nothing is looked at before a function is called.
+Nothing that decides imports this. A wheel carries the data inside the package (`_data/fixtures`); a checkout, and
+an editable install of it, keeps it at the top (`fixtures/`). Both are ordinary folders, since pip unpacks every
+wheel, so a plain path is enough. Nothing is looked at before a function is called. A cold start reads the built-in
+cases, and `pathlib` would cost it as much as the playing, so it comes with the first path.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from typing import TYPE_CHECKING
 
 from labsim.errors import LabsimError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class DataMissing(LabsimError):
@@ -27,12 +32,28 @@ class DataMissing(LabsimError):
 
 def fixtures_dir() -> Path:
     """The folder of cases and other inert data. Raises: DataMissing."""
-    return shipped("fixtures", Path(__file__).resolve().parent)
+    return shipped("fixtures", os.path.dirname(os.path.realpath(__file__)))
 
 
 def case_files() -> list[Path]:
     """The built-in files of cases; a desk's own come before its further ones (`…-more`). Raises: DataMissing."""
-    return sorted(fixtures_dir().glob("*-desk*.json"), key=lambda path: path.stem)
+    folder = fixtures_dir()
+    return [folder / name for name in _case_names(str(folder))]
+
+
+def cases_read() -> list[tuple[str, bytes]]:
+    """Name and content of each of `case_files`, in that order. Raises: DataMissing; OSError."""
+    folder = _folder("fixtures", os.path.dirname(os.path.realpath(__file__)))
+    read = []
+    for name in _case_names(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            read.append((name, file.read()))
+    return read
+
+
+def _case_names(folder: str) -> list[str]:
+    names = [name.removesuffix(".json") for name in os.listdir(folder) if name.endswith(".json")]
+    return [f"{name}.json" for name in sorted(names) if "-desk" in name.removeprefix(".")]
 
 
 def rule_files() -> list[Path]:
@@ -55,14 +76,23 @@ def declared_differences() -> Path:
     return fixtures_dir() / "recorded" / "declared-differences.json"
 
 
-def shipped(kind: str, package: Path) -> Path:
+def shipped(kind: str, package: str | Path) -> Path:
     """The folder of that kind of data for a package folder. Raises: DataMissing.
 
     A folder above the package counts only beside a `pyproject.toml`: in site-packages it would be a stranger's.
     """
-    packed, top = package / "_data" / kind, package.parent / kind
-    if packed.is_dir():
+    from pathlib import Path
+
+    return Path(_folder(kind, str(package)))
+
+
+def _folder(kind: str, package: str) -> str:
+    above = os.path.dirname(package)
+    packed, top = os.path.join(package, "_data", kind), os.path.join(above, kind)
+    if os.path.isdir(packed):
         return packed
-    if top.is_dir() and (package.parent / "pyproject.toml").is_file():
+    if os.path.isdir(top) and os.path.isfile(os.path.join(above, "pyproject.toml")):
         return top
-    raise DataMissing(kind, (packed, top))
+    from pathlib import Path
+
+    raise DataMissing(kind, (Path(packed), Path(top)))

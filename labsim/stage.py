@@ -434,7 +434,7 @@ class Stage:
         with self.lock:
             entry = self._open.pop(question_id, None)
             if entry is None:
-                number = _QUESTION_ID.fullmatch(question_id)
+                number = re.fullmatch(_QUESTION_ID, question_id)
                 if number is None or int(number[1]) > self._asked:
                     known = ", ".join(self._open) or "none"
                     raise StageError(f"No question has the id {question_id!r}. Open questions: {known}.")
@@ -446,7 +446,7 @@ class Stage:
 
 
 _SWEEP: Final = 64
-_QUESTION_ID = re.compile(r"q-([1-9][0-9]{0,9})")
+_QUESTION_ID = r"q-([1-9][0-9]{0,9})"
 
 
 def first_of(stage: Stage, futures: Iterable[Future[Any]]) -> Future[int]:

@@ -113,7 +113,7 @@ def _check(value: Any, name: str, path: str, depth: int) -> None:
         raise _too_deep(name)
     place = f"{name}: {path}" if path else name
     if isinstance(value, str):
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
             raise CaseError(place, "the text holds half of a surrogate pair", "Write the whole character.")
     elif isinstance(value, list):
         for number, item in enumerate(value):

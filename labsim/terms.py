@@ -79,3 +79,12 @@ APPROVE: Final = "Approve"
 DENY: Final = "Deny"
 #: The labels of the generic approval dialog, in the order shown (A-39).
 APPROVAL_OPTIONS: Final = (APPROVE, DENY)
+
+
+class Status(StrEnum):
+    """What the note is. Each of them is a local label; nothing is ever sent."""
+
+    DRAFT = "draft"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"

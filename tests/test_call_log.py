@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -231,6 +233,11 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "c.csv: row 2: 3 cells, and the header has 2. "
         "Quote a cell that has commas in it, and double the quotes inside.",
     ),
+    "a quote that is never closed": (
+        "c.csv",
+        'tool,tier\nbash,"exec\nread,read\n',
+        "c.csv: it cannot be read as CSV (…). Save it anew; text as UTF-8.",
+    ),
     "arguments that are a list": (
         "c.csv",
         "tool,tier,args\nbash,exec,{}\nbash,exec,[1]\n",
@@ -306,6 +313,58 @@ def test_a_bad_file_is_refused_with_the_place_what_was_found_and_what_would_do(
     assert str(caught.value).endswith(after)
 
 
+#: Reads each file that it is given, as on a plain install: whoever asks for pyarrow is told that there is none.
+WITHOUT_PYARROW = """
+import sys
+
+class Plain:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Plain())
+import workbook
+from workbook.call_logs import BadCallLog, call_log
+for path in sys.argv[1:]:
+    try:
+        print([[*map(str, row)] for row in call_log(path).astype(object).to_numpy().tolist()])
+    except BadCallLog as refused:
+        print(refused)
+workbook.what_if(call_log(), mode="write")
+assert "pyarrow" not in sys.modules
+"""
+
+
+def without_pyarrow(*paths: Path) -> list[str]:
+    """What is said of each file where pyarrow is not installed."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", WITHOUT_PYARROW, *map(str, paths)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.splitlines()
+
+
+def test_only_a_parquet_file_needs_the_extra(tmp_path: Path) -> None:
+    """Issue 11, lighter: without pyarrow a Parquet file is refused with the remedy, and everything else is read."""
+    for name, write in WRITERS.items():
+        write(tmp_path / name)
+    others = sorted(tmp_path.glob("*[!t]"))
+    assert len(others) == len(WRITERS) - 1
+
+    refused, *read = without_pyarrow(tmp_path / "calls.parquet", *others)
+
+    assert refused == (
+        "calls.parquet: it is a Parquet file, and pyarrow, which reads those, is not installed. "
+        "Run  pip install 'cedar-workbook[parquet]'  or save the log as .csv or .jsonl."
+    )
+    assert read == [
+        str([[*map(str, row)] for row in call_log(path).astype(object).to_numpy().tolist()]) for path in others
+    ]
+
+
 def test_a_bad_cell_is_found_far_into_a_file(tmp_path: Path) -> None:
     """Files are read in pieces; rows are counted over all of them."""
     path = tmp_path / "long.jsonl"
@@ -354,6 +413,18 @@ def test_a_category_that_no_call_has_does_no_harm() -> None:
     whole = pd.DataFrame({"tool": ["a", "b"], "tier": pd.Categorical(["read", "Read"])})
 
     assert rows(as_log(whole[:1])) == [{"tool": "a", "declaration": "read"}]
+
+
+def test_a_cell_may_be_as_long_as_a_file(tmp_path: Path) -> None:
+    """Arguments hold whole files; the csv module's own limit is neither met nor moved."""
+    args = json.dumps({"content": "x" * 200_000})
+    (tmp_path / "c.csv").write_text('tool,tier,args\nedit,write,"' + args.replace('"', '""') + '"\n')
+    limit = csv.field_size_limit()
+
+    log = call_log(tmp_path / "c.csv")
+
+    assert log["args"].tolist() == [args]
+    assert csv.field_size_limit() == limit
 
 
 def test_a_header_alone_is_a_log_of_no_calls(tmp_path: Path) -> None:

@@ -227,12 +227,14 @@ def test_the_benchmark_gives_figures_and_a_table(capsys: Captured) -> None:
         "eventsPerCall",
         "bytesPerEvent",
         "coldCaseMs",
+        "coldCaseInBareStarts",
         "python",
     }
     assert all(value > 0 for value in shown.values() if isinstance(value, int | float))
     assert shown["eventsPerCall"] == 12.0
     assert [line.rsplit(maxsplit=1)[-1] for line in table(figures).splitlines()] == [
-        "/s", "/s", "/s", "12.0", str(figures.bytes_per_event), "ms", figures.python,
+        "/s", "/s", "/s", "12.0", str(figures.bytes_per_event), "ms",
+        f"{figures.cold_case_in_bare_starts:.1f}", figures.python,
     ]  # fmt: skip
 
 

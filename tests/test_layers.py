@@ -198,6 +198,62 @@ def test_playing_a_case_loads_nothing_heavy() -> None:
     assert HEAVY & set(python(program).split()) == set()
 
 
+#: What playing another kind of case needs, or a case that goes wrong, or another command.
+NOT_FOR_A_CALL = (
+    "bash",
+    "bench",
+    "case_extra",
+    "case_problems",
+    "dispatch",
+    "fallback",
+    "gate",
+    "loop",
+    "recordings",
+    "replay",
+    "review.machine",
+    "review.states",
+    "rpc",
+    "scenario_dispatch",
+    "scenario_extra",
+    "scenario_gate",
+    "scenario_host",
+    "scenario_loop",
+    "scenario_resolve",
+    "scenario_review",
+)
+
+
+def test_a_cold_case_loads_its_own_scenario_and_no_more() -> None:
+    """Issue 11, lighter: a cold `labsim case ID` is at most 6 bare starts; `labsim bench` has the time."""
+    program = (
+        "import runpy, sys\n"
+        "sys.argv[1:] = ['case', 'boundary-approve-one-call']\n"
+        "try:\n"
+        "    runpy.run_module('labsim', run_name='__main__', alter_sys=True)\n"
+        "except SystemExit as end:\n"
+        "    assert end.code == 0\n"
+        "print(*sorted(sys.modules))"
+    )
+
+    loaded = set(python(program).splitlines()[-1].split())
+
+    ours = {name.removeprefix("labsim.") for name in loaded if name.startswith("labsim.")}
+    others = {name for name in ours if any(f"{name}.".startswith(f"{wall}.") for wall in NOT_FOR_A_CALL)}
+    assert {"wrapper", "scenario_call", "show"} <= ours
+    assert others == set()
+    assert loaded & ({*HEAVY, "gettext", "locale", "pathlib"} - {"json"}) == set()
+
+
+def test_a_word_of_the_command_line_is_read_alike_with_and_without_argparse() -> None:
+    """The short way of `case ID` knows nothing that the parser does not know, and nothing else."""
+    from labsim.__main__ import _parser, _plain
+
+    for words in (["case", "an-id"], ["case", ""], ["case", "a b"]):
+        assert vars(_plain(words)) == vars(_parser().parse_args(words))
+    for words in ([], ["case"], ["case", "-h"], ["case", "--json"], ["case", "a", "--json"], ["cases", "a"]):
+        assert _plain(words) is None
+
+
 #: The benchmark, and the two ends of a pipe: what has real time, or a process, around the pure core.
 SHELLS = {"bench", "rpc.host", "rpc.client"}
 

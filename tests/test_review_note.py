@@ -12,9 +12,9 @@ from review_kit import EDITED, FRESH, NOTE, Bench
 from labsim.review.entries import Entry, EntryType, as_mapping, read_lines, stamp, to_line
 from labsim.review.note import LONGEST, PACKAGED_NOTE, FixtureUnavailable, note_on, valid_text
 from labsim.review.sessions import UnknownSession
-from labsim.review.states import Status
 from labsim.review.tree import NotSaved, SessionTree, UnknownEntry
 from labsim.stage import Stage
+from labsim.terms import Status
 
 VALID = {"version": 1, "text": EDITED, "status": "accepted", "revision": 1}
 

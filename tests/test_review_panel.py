@@ -17,9 +17,8 @@ from labsim.review.events import PanelHidden, PanelNeverShown, PanelShown
 from labsim.review.note import Note
 from labsim.review.overlay import StageOverlays
 from labsim.review.panel import Panel, PanelOutcome, open_panel
-from labsim.review.states import Status
 from labsim.stage import AbortSignal, Future, Stage
-from labsim.terms import DialogKind
+from labsim.terms import DialogKind, Status
 
 UP, DOWN, UP_APPLICATION, DOWN_APPLICATION, ESC = "\x1b[A", "\x1b[B", "\x1bOA", "\x1bOB", "\x1b"
 HINT = "Up/Down scroll  a accept  r reject  Esc cancel"

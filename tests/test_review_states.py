@@ -12,12 +12,12 @@ from labsim.review.states import (
     NoSuchStep,
     Pending,
     Phase,
-    Status,
     Step,
     allowed_in,
     status_edges,
     transition,
 )
+from labsim.terms import Status
 
 ALWAYS = "idle editing choosing confirming panel closed"
 OPEN = "idle editing choosing confirming panel"

@@ -19,11 +19,12 @@ from labsim.review.events import Discarded, ReviewEvent
 from labsim.review.note import LONGEST, PACKAGED_NOTE, valid_text
 from labsim.review.pack import source
 from labsim.review.packed import COPY_JSON, RELEASE_NOTE
-from labsim.review.states import Action, GrantEnd, Pending, Phase, Status
+from labsim.review.states import Action, GrantEnd, Pending, Phase
 from labsim.review.tool import AgentAction, Op
 from labsim.review.words import Copy
 from labsim.rpc.frames import NotifyType
 from labsim.show import describe
+from labsim.terms import Status
 
 TOP = Path(__file__).resolve().parents[1]
 FOLDER = TOP / "fixtures" / "review-desk"

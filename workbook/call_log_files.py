@@ -1,13 +1,11 @@
 """Files of call logs, put together from pieces, and checked while they are.
 
-Above `call_log_formats`, which reads the pieces, and `call_log_checks`; below `call_logs`, which says what a log's
-columns mean. A file may be much larger than what is kept of it: names and declarations become small numbers while a
+A file may be much larger than what is kept of it: names and declarations become small numbers while a
 piece is read, and only arguments and columns of the reader's own stay text.
 """
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +15,6 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 import pandas as pd
-import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
 from workbook.call_log_checks import (
     ARGS,
@@ -31,7 +28,8 @@ from workbook.call_log_checks import (
     from_codes,
     no_tool,
 )
-from workbook.call_log_formats import Piece, csv_pieces, is_text, json_pieces, nulls, parquet_pieces
+from workbook.call_log_formats import Piece, Unreadable, csv_pieces, json_pieces, nulls
+from workbook.call_log_parquet import joined, parquet_pieces
 from workbook.long_work import Advance, progress
 
 _KINDS: Final = ".csv, .csv.gz, .parquet, .jsonl or .jsonl.gz"
@@ -58,23 +56,14 @@ def read(path: Path) -> pd.DataFrame:
         return _Gathered(path.name).all(pieces(path, advance))
 
 
-#: What Arrow says of a row with too many or too few cells; it counts the header, too.
-_RAGGED: Final = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
-
-
 @contextmanager
 def _plainly(place: str, kind: str) -> Iterator[None]:
     """The refusals of other packages in our words."""
     try:
         yield
-    except (pa.ArrowException, msgspec.MsgspecError, EOFError, zlib.error, UnicodeError, OSError) as error:
+    except (Unreadable, msgspec.MsgspecError, EOFError, zlib.error, UnicodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the system's own refusal: no such file, no permission
-        if ragged := _RAGGED.search(str(error)):
-            row, expected, got = map(int, ragged.groups())
-            found = f"{got} cells, and the header has {expected}"
-            remedy = "Quote a cell that has commas in it, and double the quotes inside."
-            raise BadCallLog(place, found, remedy, row=row - 1) from None
         said = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
         found = f"it cannot be read as {kind} ({said})"
         raise BadCallLog(place, found, "Save it anew; text as UTF-8.") from None
@@ -103,7 +92,7 @@ class _Gathered:
 
     def _add(self, piece: Piece) -> None:
         """One piece more. A line of JSON need not have every column, so one can begin late, or pause."""
-        rows = len(piece[TOOL])
+        rows = len(piece[TOOL][0])
         self._names.update(dict.fromkeys(piece))
         for name in self._names.keys() - piece.keys():
             piece[name] = nulls(name, rows)
@@ -111,16 +100,16 @@ class _Gathered:
             if name in LABELS:
                 if name not in self._labels:
                     self._labels[name] = _Labels()
-                    self._labels[name].add(nulls(name, self._rows))
-                self._add_labels(name, array)
+                    self._labels[name].add(*nulls(name, self._rows))
+                self._add_labels(name, *array)
             else:
                 if name == ARGS:
                     self._check_args(array)
                 self._others.setdefault(name, [nulls(name, self._rows)]).append(array)
         self._rows += rows
 
-    def _add_labels(self, name: str, array: Any) -> None:
-        codes, new = self._labels[name].add(array)
+    def _add_labels(self, name: str, numbers: Any, texts: list[str | None]) -> None:
+        codes, new = self._labels[name].add(numbers, texts)
 
         def row_of(label: object) -> int:
             return self._rows + int(np.argmax(codes == self._labels[name].known[label])) + 1
@@ -130,12 +119,12 @@ class _Gathered:
             raise no_tool(self._place, self._rows + int(np.argmax(codes < 0)) + 1)
 
     def _check_args(self, array: Any) -> None:
-        distinct = array.dictionary_encode()
+        numbers, distinct = pd.factorize(array)
 
         def row_of(place: int) -> int:
-            return self._rows + int(np.argmax(distinct.indices.fill_null(-1).to_numpy() == place)) + 1
+            return self._rows + int(np.argmax(numbers == place)) + 1
 
-        check_args(distinct.dictionary.to_pylist(), self._place, row_of)
+        check_args(list(distinct), self._place, row_of)
 
 
 class _Labels:
@@ -145,14 +134,11 @@ class _Labels:
         self.known: dict[Any, int] = {}
         self._codes: list[Any] = []
 
-    def add(self, array: Any) -> tuple[Any, list[str]]:
-        """The numbers of a dictionary-encoded array, and the texts that were not there before."""
+    def add(self, numbers: Any, texts: list[str | None]) -> tuple[Any, list[str]]:
+        """The numbers here of rows that a piece has numbered, and the texts that were not there before."""
         before = len(self.known)
-        own = [
-            self.known.setdefault(text, len(self.known)) if text else -1 for text in array.dictionary.to_pylist()
-        ]
-        places = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        codes = np.array([*own, -1], dtype=_smallest(len(self.known)))[places]  # -1 takes the last: nothing
+        own = [self.known.setdefault(text, len(self.known)) if text else -1 for text in texts]
+        codes = np.array([*own, -1], dtype=_smallest(len(self.known)))[numbers]  # -1 takes the last: nothing
         self._codes.append(codes)
         return codes, list(self.known)[before:]
 
@@ -167,10 +153,8 @@ def _smallest(labels: int) -> type[np.signedinteger[Any]]:
 
 
 def _series(pieces: list[Any]) -> pd.Series[Any]:
-    """A column as it came; text stays in Arrow's own memory."""
-    kind = pieces[-1].type  # a piece of nothing but missing cells is text until another one comes
-    whole = pa.chunked_array([piece if len(piece) else piece.cast(kind) for piece in pieces], kind)
-    if is_text(whole.type):
-        return pd.Series(whole, dtype="string[pyarrow]")
-    made: pd.Series[Any] = whole.to_pandas()
-    return made
+    """A column as it came; a piece of no rows says nothing of its type."""
+    pieces = [piece for piece in pieces if len(piece)] or pieces[:1]
+    if all(isinstance(piece, pd.api.extensions.ExtensionArray) for piece in pieces):
+        return pd.concat([pd.Series(piece, copy=False) for piece in pieces], ignore_index=True)
+    return joined(pieces)

@@ -1,7 +1,8 @@
-"""Three formats of call logs, each read in pieces: CSV, Parquet, JSON lines.
+"""Call logs as CSV and as JSON lines, each read in pieces. `call_log_parquet` reads the third format.
 
-Above `call_log_checks`; below `call_log_files`, which puts the pieces together. A piece has a pyarrow array for
-each column, dictionary-encoded for the columns that repeat a few texts. The first piece of a table says which
+A piece has one column for each name. A column that repeats a few texts (`LABELS`) is a pair: a number for each
+row, and the texts that the numbers stand for; -1 and None are a missing cell. Any other column is an array of
+pandas' strings, or, from a Parquet file, an Arrow array of another type. The first piece of a table says which
 columns there are and may have no rows; lines of JSON may bring a column later. Every value is data; nothing is
 evaluated, and no type is guessed.
 """
@@ -9,18 +10,21 @@ evaluated, and no type is guessed.
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
 import msgspec
-import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+import numpy as np
+import pandas as pd
 
 from workbook.call_log_checks import (
-    ARGS,
     DECLARATION,
     LABELS,
     BadCallLog,
@@ -33,17 +37,28 @@ Piece: TypeAlias = dict[str, Any]
 
 _BLOCK: Final = 1 << 21  # bytes at a time
 _ROWS: Final = 1 << 16  # rows at a time
-_LABEL_TYPE: Final = pa.dictionary(pa.int32(), pa.string())
+_LONGEST_CELL: Final = 2**31 - 1  # characters; arguments may be a whole file, and the csv module stops at 128 Ki
+
+
+class Unreadable(Exception):
+    """A file is not of the format that its name says; the text says why, in another package's words."""
 
 
 def nulls(name: str, rows: int) -> Any:
     """A column in which every cell is missing."""
-    return pa.nulls(rows, _LABEL_TYPE if name in LABELS else pa.string())
+    return labels([None] * rows) if name in LABELS else texts([None] * rows)
 
 
-def is_text(kind: Any) -> bool:
-    """Whether an Arrow type is text."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+def labels(cells: Iterable[Any]) -> tuple[Any, list[Any]]:
+    """A column that repeats a few texts: numbers (n,) int32, and the texts they stand for."""
+    known: dict[Any, int] = {}
+    numbers = [known.setdefault(cell, len(known)) for cell in cells]
+    return np.array(numbers, dtype=np.int32), list(known)
+
+
+def texts(cells: Sequence[str | None]) -> Any:
+    """A column of texts, in the memory that pandas has for them."""
+    return pd.array(cells, dtype="string")
 
 
 @contextmanager
@@ -61,60 +76,41 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 def csv_pieces(path: Path, advance: Advance) -> Iterator[Piece]:
-    """UTF-8, a header line, commas, quotes doubled inside quotes; an empty cell is nothing."""
-    from pyarrow import csv
-
-    parsing = csv.ParseOptions(newlines_in_values=True)
-    reading = csv.ReadOptions(use_threads=False, block_size=_BLOCK)  # one thread knows the number of a row
-    with _opened(path) as (file, _), csv.open_csv(file, csv.ReadOptions(use_threads=False), parsing) as reader:
-        names = reader.schema.names
-    check_columns(names, path.name)
-    types = {name: _LABEL_TYPE if name in LABELS else pa.string() for name in names}
-    converting = csv.ConvertOptions(
-        column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=True
-    )
-    yield {name: nulls(name, 0) for name in names}  # a header alone is a log of no calls
-    done = 0
-    with _opened(path) as (file, raw), csv.open_csv(file, reading, parsing, converting) as reader:
-        for batch in reader:
-            yield dict(zip(names, batch.columns, strict=True))
+    """UTF-8, a header line, commas, quotes doubled inside quotes. Empty cells are nothing, empty lines no rows."""
+    with _opened(path) as (file, raw), TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        # Strict: a quote that is never closed is refused, and does not swallow the rest of the file.
+        lines = filter(None, csv.reader(text, strict=True))
+        header = next(_some(lines, 1), None)
+        if header is None:
+            raise Unreadable("the file is empty")
+        check_columns(header, path.name)
+        yield {name: nulls(name, 0) for name in header}  # a header alone is a log of no calls
+        done = before = 0
+        while rows := list(_some(lines, _ROWS)):
+            for number, row in enumerate(rows, start=before + 1):
+                if len(row) != len(header):
+                    found = f"{len(row):,} cells, and the header has {len(header):,}"
+                    remedy = "Quote a cell that has commas in it, and double the quotes inside."
+                    raise BadCallLog(path.name, found, remedy, row=number)
+            before += len(rows)
+            yield {
+                name: (labels if name in LABELS else texts)([cell or None for cell in cells])
+                for name, cells in zip(header, zip(*rows, strict=True), strict=True)
+            }
             advance(raw.tell() - done)
             done = raw.tell()
 
 
-# ------------------------------------------------------------------------------------------------------ Parquet
-
-
-def parquet_pieces(path: Path, advance: Advance) -> Iterator[Piece]:
-    """Text columns for what a log describes; any other column as it is."""
-    from pyarrow import parquet
-
-    schema = parquet.read_schema(path)
-    check_columns(schema.names, path.name)
-    for name in schema.names:
-        kind = schema.field(name).type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if name in (*LABELS, ARGS) and not (is_text(kind) or pa.types.is_null(kind)):
-            raise BadCallLog(path.name, f"it is of type {kind}", "Write text; a decision is JSON.", column=name)
-    yield {name: nulls(name, 0) for name in schema.names}
-    with parquet.ParquetFile(path, read_dictionary=[name for name in schema.names if name in LABELS]) as file:
-        rows, size = file.metadata.num_rows, path.stat().st_size
-        for batch in file.iter_batches(_ROWS, use_threads=False):
-            batch.validate(full=True)  # Arrow trusts a damaged file, down to reading beside its own memory
-            yield {name: _parquet_column(name, batch.column(name)) for name in schema.names}
-            advance(size * len(batch) // rows)
-
-
-def _encoded(array: Any) -> Any:
-    return array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-
-
-def _parquet_column(name: str, array: Any) -> Any:
-    if name in LABELS:
-        return _encoded(array.cast(pa.string()) if pa.types.is_null(array.type) else array)
-    if name == ARGS and not is_text(array.type):
-        return array.cast(pa.string())
-    return array
+def _some(lines: Iterator[list[str]], count: int) -> Iterator[list[str]]:
+    """The next so many lines at most. Raises: Unreadable."""
+    limit = csv.field_size_limit(_LONGEST_CELL)  # the whole process has one limit, so it is given back
+    try:
+        read = list(islice(lines, count))
+    except csv.Error as error:
+        raise Unreadable(str(error)) from None
+    finally:
+        csv.field_size_limit(limit)
+    return iter(read)
 
 
 # --------------------------------------------------------------------------------------------------- JSON lines
@@ -166,9 +162,9 @@ class _KnownNames:
 
     def _decoder(self) -> Callable[[bytes], list[Any]]:
         """Records with fields `c0`, `c1`, … in the order of the names, which need not be names to Python."""
-        texts: Any = str | None
+        text: Any = str | None
         fields = [
-            (f"c{place}", texts if name in _TEXTS else msgspec.Raw, msgspec.field(default=None, name=name))
+            (f"c{place}", text if name in _TEXTS else msgspec.Raw, msgspec.field(default=None, name=name))
             for place, name in enumerate(self.names)
         ]
         record = msgspec.defstruct("Call", fields, forbid_unknown_fields=True, gc=False)
@@ -206,13 +202,11 @@ _decode_any: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 def _json_column(name: str, cells: list[Any]) -> Any:
     """One column of some calls: of a text the text, of another value its JSON."""
     if name not in LABELS:
-        return pa.array([_json_text(cell) for cell in cells], pa.string())
-    if name not in _TEXTS:
-        cells = [None if cell is None else bytes(cell) for cell in cells]
-    known: dict[Any, int] = {}
-    codes = [known.setdefault(cell, len(known)) for cell in cells]
-    texts = [cell if name in _TEXTS else _json_text(cell) for cell in known]
-    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(texts, pa.string()))
+        return texts([_json_text(cell) for cell in cells])
+    if name in _TEXTS:
+        return labels(cells)
+    numbers, known = labels(None if cell is None else bytes(cell) for cell in cells)
+    return numbers, [_json_text(cell) for cell in known]
 
 
 def _json_text(cell: Any) -> str | None:

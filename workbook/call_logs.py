@@ -49,7 +49,8 @@ _IN_MEMORY: Final = "calls"  # what messages call a log that is no file
 
 
 def call_log(path: str | Path | None = None) -> Table:
-    """A call log from a file: `.csv`, `.jsonl` (each may have `.gz` after it), or `.parquet`.
+    """A call log from a file: `.csv`, `.jsonl` (each may have `.gz` after it), or `.parquet`,
+    which needs the extra `parquet`.
 
     Without `path`: a made-up day at the Cedar Seed Library, which comes with the workbook.
     Returns: (n_calls, 2 or more), with the columns that this module describes; those of a CSV or JSON file that it

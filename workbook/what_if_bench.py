@@ -12,6 +12,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -50,7 +51,7 @@ def made_up(calls: int) -> pd.DataFrame:
         {
             "tool": from_codes((mixed % len(_TOOLS)).astype(np.int8), _TOOLS),
             DECLARATION: from_codes((mixed // 64 % (len(_DECLARED) + 1) - 1).astype(np.int8), _DECLARED),
-            "args": pd.Series(np.array(commands, dtype=object)[mixed // 1024 % 1_000], dtype="string[pyarrow]"),
+            "args": pd.Series(np.array(commands, dtype=object)[mixed // 1024 % 1_000], dtype="string"),
         }
     )
 
@@ -127,7 +128,8 @@ def _files(log: pd.DataFrame) -> Iterator[tuple[str, Callable[[Path], None]]]:
         for start in range(0, len(log), _PIECE):
             log[start : start + _PIECE].to_json(path, orient="records", lines=True, mode="a")
 
-    yield "calls.parquet", lambda path: log.to_parquet(path, index=False)
+    if find_spec("pyarrow"):  # the extra `parquet`
+        yield "calls.parquet", lambda path: log.to_parquet(path, index=False)
     yield "calls.csv", table
     yield "calls.jsonl", lines
 

@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from labsim.events import Event
-from labsim.review.states import Action, GrantEnd, Pending, Phase, Status
+from labsim.review.states import Action, GrantEnd, Pending, Phase
 from labsim.rpc.frames import NotifyType
+from labsim.terms import Status
 
 
 class CommandGiven(Event, frozen=True, kw_only=True, gc=False, tag="command_given"):

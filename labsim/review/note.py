@@ -14,9 +14,9 @@ from labsim.errors import HostError
 from labsim.hostvalues import trim
 from labsim.review.entries import Entry, EntryType
 from labsim.review.packed import RELEASE_NOTE
-from labsim.review.states import Status
 from labsim.review.tree import SessionTree
 from labsim.review.words import COPY
+from labsim.terms import Status
 
 LONGEST: Final = 12_000  # characters, counted as code points (V-2, V-3)
 VERSION: Final = 1  # of the data in an entry

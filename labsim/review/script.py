@@ -5,8 +5,6 @@ command or a call that opens a dialog stays open until a later step replies to i
 steps are the timeline that a reader sees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 

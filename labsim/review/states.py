@@ -1,6 +1,6 @@
 """The one table of the Review Desk: what can happen in which phase, and what then becomes of note and grant.
 
-At the bottom of `labsim.review`, above `labsim.errors`. The engine takes every step through `transition`, a state
+The engine takes every step through `transition`, a state
 diagram is drawn from `TRANSITIONS`, and the tests walk all of its pairs, so the three cannot drift apart.
 
 Theory. Three things change together, and only one of them has a state that forbids anything. The *phase* says
@@ -20,15 +20,7 @@ from typing import Final
 from msgspec import Struct
 
 from labsim.errors import LabsimError
-
-
-class Status(StrEnum):
-    """What the note is. Each of them is a local label; nothing is ever sent."""
-
-    DRAFT = "draft"
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-    CANCELLED = "cancelled"
+from labsim.terms import Status
 
 
 class Pending(StrEnum):
