@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from labsim import loop_events as loop
 from labsim.events import CallReturned, CallStarted, CallThrew, ExtensionError, HandlerAnswered
-from labsim.handlers import EventName
-from labsim.lanes import Lane
 from labsim.loop_events import HookOutcome
+from labsim.nesting import Nesting
+from labsim.terms import EventName
 from workbook.stepper_stops import Danger, Left, Stop
 from workbook.stepper_tools import DeskTool, OrdinaryTool, WriteTool
 from workbook.stepper_wrapper import HANDLERS, Gate, GateFollower, Inside
@@ -95,7 +95,7 @@ class CallFollower:
     def take(self, event: Struct) -> None:
         self._depth += isinstance(event, CallStarted)
         if self._depth:
-            self._wrapped.take(event, Lane.INNER if self._depth > 1 else Lane.OUTER)
+            self._wrapped.take(event, Nesting.INNER if self._depth > 1 else Nesting.OUTER)
         elif self._loop is not None:
             self._loop.take(event, self._wrapped.gate)
         self._depth -= isinstance(event, CallReturned | CallThrew)
