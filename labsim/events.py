@@ -435,7 +435,7 @@ class CallThrew(Event, frozen=True, kw_only=True, gc=False, tag="call_threw"):
             return CallStep.HAND_BACK
         if self.error == CANCELLED:
             return CallStep.HANDLERS
-        if here.at is CallStep.DECIDE and self.error_name == AbortError.error_name:
+        if here.at == CallStep.DECIDE and self.error_name == AbortError.error_name:
             return CallStep.DECIDE  # given up while the call was not on screen yet
         return here.stops
 

@@ -205,7 +205,7 @@ def test_recorded_calls_are_walked_in_order_and_lose_no_event():
             parts = call_steps_of(events)
             assert parts == sorted(parts)
             for one, part in zip(events, parts, strict=True):
-                assert (part is CallStep.RUN) == isinstance(one.event, Execute), report.case.id
+                assert (part == CallStep.RUN) == isinstance(one.event, Execute), report.case.id
             shown = "\n".join(steps(report, number)["happened"])
             for one in events:
                 assert f"{one.number} {kind_of(one.event)}: " in shown

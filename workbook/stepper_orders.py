@@ -79,7 +79,7 @@ def _looped(own: Sequence[PlacedEvent]) -> list[tuple[Place, ...]]:
     gates = [one.nesting for one in nested(one.event for one in own)]
     wrapped = iter(_wrapped([one for one, gate in zip(own, gates, strict=True) if gate is not None]))
     found: list[tuple[Place, ...]] = []
-    at, here = int(LoopStep.CHECK), Here()
+    at, here = LoopStep.CHECK, Here()
     for one, gate in zip(own, gates, strict=True):
         if gate is not None:
             at = LoopStep.RUN

@@ -55,7 +55,8 @@ def steps(played: Played, call: int | str = 1) -> Table:
     whole = placed(report, call)
     if isinstance(report.case.given, GateGiven):
         # But for the hooks, a step of which nothing is in the ledger is passed over, and not merely empty.
-        empty = [NOTHING_TO_DO if step is HostCallStep.HOOKS else PASSED_OVER for step in HostCallStep]
+        empty = [PASSED_OVER] * len(ORDERS[Order.HOST_CALL])
+        empty[HostCallStep.HOOKS] = NOTHING_TO_DO
         return _walked(report, made, Order.HOST_CALL, _happened(made, whole, host_steps_of(whole), empty))
     # What the agent loop does before and after is no step of the wrapper.
     events = [one for one, gate in zip(whole, nested(one.event for one in whole), strict=True) if gate.nesting]
@@ -65,7 +66,7 @@ def steps(played: Played, call: int | str = 1) -> Table:
             f"{made.tool_call_id} never reached the wrapper, so there are no steps to walk",
             "lifecycle(report) shows what the agent loop made of it.",
         )
-    empty = [NOTHING_TO_DO] * len(CallStep)
+    empty = [NOTHING_TO_DO] * len(ORDERS[Order.CALL])
     return _walked(report, made, Order.CALL, _happened(made, events, call_steps_of(events), empty))
 
 
@@ -81,7 +82,7 @@ def _walked(report: Report, made: CallReport, order: Order, happened: Sequence[s
     )
 
 
-def call_steps_of(events: Sequence[PlacedEvent]) -> list[CallStep]:
+def call_steps_of(events: Sequence[PlacedEvent]) -> list[int]:
     """The step that each event of one call belongs to, in the same order; never a smaller one after a larger.
 
     Of a dispatch this is the outer call: whatever happens at the device's own gate happens while `write` runs.
@@ -93,26 +94,26 @@ def call_steps_of(events: Sequence[PlacedEvent]) -> list[CallStep]:
     ]
 
 
-def walked(event: Event, here: Here) -> CallStep:
+def walked(event: Event, here: Here) -> int:
     """Moves `here` on by one event of a call through the wrapper; the step that it stands on then.
 
     An event that stands on no step of its own, such as a late reply, is a part of whatever is under way.
     """
     step = event.step(Order.CALL, here)
     if step is not None:
-        here.at = max(here.at, CallStep(step))
+        here.at = max(here.at, step)
     event.passed(here)
     return here.at
 
 
-def host_steps_of(events: Sequence[PlacedEvent]) -> list[HostCallStep]:
+def host_steps_of(events: Sequence[PlacedEvent]) -> list[int]:
     """The same of a call at the second host, where every event says by its kind where it stands.
 
     What stands nowhere by itself happens while somebody is waited for.
     """
     here = Here()
     steps = [one.event.step(Order.HOST_CALL, here) for one in events]
-    return [HostCallStep.APPROVER if step is None else HostCallStep(step) for step in steps]
+    return [HostCallStep.APPROVER if step is None else step for step in steps]
 
 
 def _happened(

@@ -47,7 +47,7 @@ class GateDeclared(Event, frozen=True, kw_only=True, gc=False, tag="gate_declare
         if order is not Order.CALL:
             return None
         # `write` says before each of the two judgements what it declares.
-        return CallStep.JUDGE_ORIGINAL if here.at is CallStep.PREPARE else CallStep.JUDGE_EFFECTIVE
+        return CallStep.JUDGE_ORIGINAL if here.at == CallStep.PREPARE else CallStep.JUDGE_EFFECTIVE
 
 
 class AddressRead(Event, frozen=True, kw_only=True, gc=False, tag="address_read"):

@@ -114,7 +114,7 @@ RpcEvent: TypeAlias = (
 )
 
 
-def _step(order: Order, here: Here, dialog: DialogStep, desk: DeskStep | None = None) -> int | None:
+def _step(order: Order, here: Here, dialog: int, desk: int | None = None) -> int | None:
     """The step of what happens to a dialog; `desk` where it is the Review Desk's own, and not a call's."""
     match order:
         case Order.RPC:
