@@ -5,6 +5,8 @@ Sits below everything in `labsim`. A refused call is an outcome, not one of thes
 
 from __future__ import annotations
 
+from typing import Final
+
 
 def one_line(text: str) -> str:
     """`text` with line breaks and control characters made visible, so that a cell or a line stays one."""
@@ -62,6 +64,10 @@ class AbortError(HostError):
     """The call's signal was aborted while the host waited."""
 
     error_name = "AbortError"
+
+
+#: What a host's error says where the signal was aborted while a handler was at work.
+CANCELLED: Final = "Tool execution was cancelled while an extension handler was pending"
 
 
 class ThrownValue(HostError):

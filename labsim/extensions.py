@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from labsim.errors import AbortError, HostError
+from labsim.errors import CANCELLED, AbortError, HostError
 from labsim.events import Event, ExtensionError, HandlerAnswered
 from labsim.handlers import (
     Budget,
@@ -44,7 +44,6 @@ SHUTDOWN_BUDGET_MS: Final = 2_000
 MARKERS_KEPT: Final = 512
 BLOCKED: Final = "Tool execution was blocked by an extension"
 PREVIEW_ABORTED: Final = "Aborted: The operation was aborted."
-CANCELLED: Final = "Tool execution was cancelled while an extension handler was pending"
 
 
 #: Events whose last truthy answer is kept, and where `cancel: true` ends the round (W-61).

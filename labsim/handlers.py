@@ -8,34 +8,17 @@ budget: while a dialog of its own is open, its clock stands still (W-14).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from msgspec import UNSET, Struct
 
 from labsim.errors import HostError
 from labsim.stage import AbortSignal, Future, Stage, Timer
+from labsim.terms import EventName as EventName  # whoever registers handlers looks for it here
 from labsim.ui import UI
 
 if TYPE_CHECKING:  # loaded where used: hardly any call has a fallback, and a cold start should not pay for them
     from labsim.fallback.installation import ExtensionFallbacks
-
-
-class EventName(StrEnum):
-    """The events that handlers can register for."""
-
-    TOOL_CALL = "tool_call"
-    TOOL_RESULT = "tool_result"
-    APPROVAL_REQUESTED = "tool_approval_requested"
-    APPROVAL_RESOLVED = "tool_approval_resolved"
-    SESSION_BEFORE_SWITCH = "session_before_switch"
-    SESSION_BEFORE_BRANCH = "session_before_branch"
-    SESSION_BEFORE_TREE = "session_before_tree"
-    SESSION_BEFORE_COMPACT = "session_before_compact"
-    SESSION_SWITCH = "session_switch"
-    SESSION_BRANCH = "session_branch"
-    SESSION_TREE = "session_tree"
-    SESSION_SHUTDOWN = "session_shutdown"
 
 
 class ToolCallInput(Struct, kw_only=True):

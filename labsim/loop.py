@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from labsim.approval import Settings, policy_map, resolve
 from labsim.errors import HostError, LabsimError
+from labsim.events import Event
 from labsim.extensions import Runner
 from labsim.handlers import ToolCallInput
 from labsim.hostvalues import copy_json, same, trim
@@ -248,7 +249,7 @@ class AgentLoop:
         )
         return result
 
-    def _note(self, kind: Callable[..., Struct], tool: Tool, call_id: str, **said: Any) -> None:
+    def _note(self, kind: Callable[..., Event], tool: Tool, call_id: str, **said: Any) -> None:
         stage = self.runner.stage
         stage.ledger.append(kind(at_ms=stage.now_ms, tool_name=tool.name, tool_call_id=call_id, **said))
 

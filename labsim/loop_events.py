@@ -7,11 +7,12 @@ others are the simulator's remarks on steps that the real program takes silently
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
 from labsim.events import Event
+from labsim.steps import Here, LoopStep, Order, Steps
 
 
 class Checked(StrEnum):
@@ -59,12 +60,18 @@ class ArgumentsChecked(Event, frozen=True, kw_only=True, gc=False, tag="argument
     input: Any = UNSET
     problem: str | UnsetType = UNSET
 
+    def step(self, order: Order, here: Here) -> int | None:
+        if order is not Order.LOOP:
+            return None
+        return LoopStep.REVISE if self.of is Checked.REPLACEMENT else LoopStep.CHECK
+
 
 class MarkerSet(Event, frozen=True, kw_only=True, gc=False, tag="marker_set"):
     """The loop is about to emit `tool_call`, and leaves word for the wrapper not to (W-68)."""
 
     tool_name: str
     tool_call_id: str
+    steps: ClassVar[Steps] = {Order.LOOP: LoopStep.HOOK}
 
 
 class HookEnded(Event, frozen=True, kw_only=True, gc=False, tag="hook_ended"):
@@ -74,6 +81,7 @@ class HookEnded(Event, frozen=True, kw_only=True, gc=False, tag="hook_ended"):
     tool_call_id: str
     outcome: HookOutcome
     reason: str | UnsetType = UNSET
+    steps: ClassVar[Steps] = {Order.LOOP: LoopStep.HOOK}
 
 
 class MessageRevised(Event, frozen=True, kw_only=True, gc=False, tag="message_revised"):
@@ -82,6 +90,7 @@ class MessageRevised(Event, frozen=True, kw_only=True, gc=False, tag="message_re
     tool_name: str
     tool_call_id: str
     args: Any
+    steps: ClassVar[Steps] = {Order.LOOP: LoopStep.REVISE}
 
 
 class ToolExecutionStart(Event, frozen=True, kw_only=True, gc=False, tag="tool_execution_start"):
@@ -90,6 +99,7 @@ class ToolExecutionStart(Event, frozen=True, kw_only=True, gc=False, tag="tool_e
     tool_name: str
     tool_call_id: str
     args: Any = UNSET
+    steps: ClassVar[Steps] = {Order.LOOP: LoopStep.TURN}
 
 
 class LoopResulted(Event, frozen=True, kw_only=True, gc=False, tag="loop_result"):
@@ -100,3 +110,4 @@ class LoopResulted(Event, frozen=True, kw_only=True, gc=False, tag="loop_result"
     ending: LoopEnding
     content: str
     is_error: bool
+    steps: ClassVar[Steps] = {Order.LOOP: LoopStep.RESULT}

@@ -38,7 +38,7 @@ from labsim.events import (
     as_mapping,
 )
 from labsim.hostvalues import stringify
-from labsim.lanes import Lane, in_lanes
+from labsim.nesting import Nesting, nested
 from labsim.report import Report
 from labsim.terms import DialogKind
 
@@ -375,7 +375,8 @@ def ledger_lines(report: Report) -> Iterator[str]:
     What happens behind the second gate of a dispatch is indented.
     """
     kinds = [
-        f"{'  ' if placed.lane is Lane.INNER else ''}{kind_of(placed.event)}" for placed in in_lanes(report.ledger)
+        f"{'  ' if placed.nesting is Nesting.INNER else ''}{kind_of(placed.event)}"
+        for placed in nested(report.ledger)
     ]
     width = max(map(len, kinds), default=0)
     starts = {call.start: call.tool_call_id for call in report.calls}

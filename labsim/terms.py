@@ -65,6 +65,23 @@ class Outcome(StrEnum):
     THROW_SAME_ERROR = "throw-same-error"
 
 
+class EventName(StrEnum):
+    """The events that handlers can register for."""
+
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    APPROVAL_REQUESTED = "tool_approval_requested"
+    APPROVAL_RESOLVED = "tool_approval_resolved"
+    SESSION_BEFORE_SWITCH = "session_before_switch"
+    SESSION_BEFORE_BRANCH = "session_before_branch"
+    SESSION_BEFORE_TREE = "session_before_tree"
+    SESSION_BEFORE_COMPACT = "session_before_compact"
+    SESSION_SWITCH = "session_switch"
+    SESSION_BRANCH = "session_branch"
+    SESSION_TREE = "session_tree"
+    SESSION_SHUTDOWN = "session_shutdown"
+
+
 class DialogKind(StrEnum):
     """What a host can put to a person: four dialogs, and a component of an extension's own (terminal only)."""
 

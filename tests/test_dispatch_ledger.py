@@ -20,7 +20,7 @@ from labsim.events import (
     QuestionAsked,
     is_heard,
 )
-from labsim.lanes import Lane, in_lanes
+from labsim.nesting import Nesting, nested
 from labsim.play import start
 from labsim.show import describe, kind_of, ledger_lines
 from labsim.terms import Tier
@@ -39,24 +39,25 @@ def test_the_lanes_can_be_told_apart_by_the_ledger_alone():
         userPolicies={"seed_slot": "prompt"},
         choices=["Approve", "Approve"],
     )
-    placed = in_lanes(report.ledger)
+    placed = nested(report.ledger)
 
-    assert [(kind_of(step.event), step.lane) for step in placed if is_heard(step.event)] == [
-        ("tool_call", Lane.OUTER),
-        ("tool_approval_requested", Lane.OUTER),
-        ("ui.select", Lane.OUTER),
-        ("tool_approval_resolved", Lane.OUTER),
-        ("tool_call", Lane.INNER),
-        ("tool_approval_requested", Lane.INNER),
-        ("ui.select", Lane.INNER),
-        ("tool_approval_resolved", Lane.INNER),
-        ("execute", Lane.INNER),
-        ("tool_result", Lane.INNER),
-        ("tool_result", Lane.OUTER),
+    assert [(kind_of(step.event), step.nesting) for step in placed if is_heard(step.event)] == [
+        ("tool_call", Nesting.OUTER),
+        ("tool_approval_requested", Nesting.OUTER),
+        ("ui.select", Nesting.OUTER),
+        ("tool_approval_resolved", Nesting.OUTER),
+        ("tool_call", Nesting.INNER),
+        ("tool_approval_requested", Nesting.INNER),
+        ("ui.select", Nesting.INNER),
+        ("tool_approval_resolved", Nesting.INNER),
+        ("execute", Nesting.INNER),
+        ("tool_result", Nesting.INNER),
+        ("tool_result", Nesting.OUTER),
     ]
-    assert [step.lane for step in placed if isinstance(step.event, QuestionAsked)] == [Lane.OUTER, Lane.INNER]
+    asked = [step.nesting for step in placed if isinstance(step.event, QuestionAsked)]
+    assert asked == [Nesting.OUTER, Nesting.INNER]
     for step in placed:
-        assert step.tool_name == {Lane.OUTER: "write", Lane.INNER: "seed_slot"}[step.lane or Lane.OUTER]
+        assert step.tool_name == {Nesting.OUTER: "write", Nesting.INNER: "seed_slot"}[step.nesting or Nesting.OUTER]
         assert getattr(step.event, "tool_name", step.tool_name) == step.tool_name
 
 
@@ -66,12 +67,12 @@ def test_lanes_end_with_their_calls():
     threw = CallThrew(at_ms=0, tool_name="seed_slot", tool_call_id="call-1", error="no", error_name="Error")
     ended = CallReturned(at_ms=0, tool_name="write", tool_call_id="call-1", content="no", is_error=True)
 
-    assert [step.lane for step in in_lanes([threw, *started, threw, ended, ended])] == [
+    assert [step.nesting for step in nested([threw, *started, threw, ended, ended])] == [
         None,
-        Lane.OUTER,
-        Lane.INNER,
-        Lane.INNER,
-        Lane.OUTER,
+        Nesting.OUTER,
+        Nesting.INNER,
+        Nesting.INNER,
+        Nesting.OUTER,
         None,
     ]
 
@@ -83,7 +84,7 @@ def test_a_growing_ledger_has_lanes_already():
     )
     waiting.reply("q-1", "Approve")
 
-    assert in_lanes(waiting.report().ledger)[-1].lane is Lane.INNER
+    assert nested(waiting.report().ledger)[-1].nesting is Nesting.INNER
 
 
 def test_the_terminal_indents_what_is_behind_the_second_gate():

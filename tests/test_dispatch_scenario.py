@@ -20,7 +20,7 @@ from labsim.events import (
     PromptDecided,
     as_mapping,
 )
-from labsim.lanes import Lane, in_lanes
+from labsim.nesting import Nesting, nested
 from labsim.play import run, start
 from labsim.recordings import read_lines
 from labsim.replay import as_recorded, replay
@@ -258,9 +258,9 @@ def test_only_the_outer_call_waits_for_its_preview():
         choices=["Approve", "Approve"],
         preview="match",
     )
-    placed = [step for step in in_lanes(report.ledger) if isinstance(step.event, PreviewWait)]
+    placed = [step for step in nested(report.ledger) if isinstance(step.event, PreviewWait)]
 
-    assert [step.lane for step in placed] == [Lane.OUTER]
+    assert [step.nesting for step in placed] == [Nesting.OUTER]
 
 
 def test_a_tier_callback_of_the_caller_hears_the_outer_gate_only():
@@ -404,12 +404,12 @@ def test_any_case_plays_the_same_twice_and_can_be_written_out(given_case: dict[s
 @given(GIVEN)
 def test_an_effect_needs_two_gates_that_let_it_pass(given_case: dict[str, Any]):
     """D-7 and D-16: no executor entry without both wrappers having decided, in this order, under one call id."""
-    placed = in_lanes(played(**given_case).ledger)
+    placed = nested(played(**given_case).ledger)
 
-    decided: dict[str, set[Lane | None]] = {}
+    decided: dict[str, set[Nesting | None]] = {}
     for step in placed:
         if isinstance(step.event, PromptDecided):
-            decided.setdefault(step.event.tool_call_id, set()).add(step.lane)
+            decided.setdefault(step.event.tool_call_id, set()).add(step.nesting)
         if isinstance(step.event, Execute):
-            assert step.lane is Lane.INNER
-            assert decided[step.event.tool_call_id] == {Lane.OUTER, Lane.INNER}
+            assert step.nesting is Nesting.INNER
+            assert decided[step.event.tool_call_id] == {Nesting.OUTER, Nesting.INNER}

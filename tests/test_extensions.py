@@ -9,9 +9,9 @@ import pytest
 from engine_kit import PUBLISH, Desk
 from msgspec import UNSET
 
-from labsim.errors import AbortError, HostError, ThrownValue
+from labsim.errors import CANCELLED, AbortError, HostError, ThrownValue
 from labsim.events import ExtensionError, HandlerAnswered, QuestionAsked
-from labsim.extensions import CANCELLED, MARKERS_KEPT, Runner
+from labsim.extensions import MARKERS_KEPT, Runner
 from labsim.handlers import Extension, HandlerContext, HandlerReply, PlainHandler, ToolCallInput
 from labsim.stage import AbortSignal, Stage
 from labsim.ui import Fails, ScriptedUI

@@ -18,13 +18,13 @@ TOP = Path(__file__).resolve().parents[1]
 #: ending in `.*` is what is left of a package; a module of it that others need earlier is named where it belongs.
 LAYERS: dict[str, tuple[str, ...]] = {
     "words, errors, and the host's view of a value": ("labsim", "errors", "terms", "hostvalues"),
-    "what stands by itself": ("tool", "strictjson", "library", "recordings", "extras"),
+    "what stands by itself": ("tool", "strictjson", "library", "recordings", "extras", "lanes", "steps"),
     "the parts of a case that packages describe": ("case_gate", "review.states", "review.script"),
     "what each scenario is given": ("case_given",),
     "the vocabulary of cases, and who decides a policy": ("case", "approval"),
     "what happened": ("events", "safety", "case_problems"),
     "what the rules say": ("rules",),
-    "when it happens": ("stage", "loop_events", "lanes", "case_values", "case_extra"),
+    "when it happens": ("stage", "loop_events", "nesting", "case_values", "case_extra"),
     "who answers, what is inert, what a run showed": ("ui", "inert", "report"),
     "protocols and hosts that know no wrapper": ("rpc.*", "bash.*", "fallback.*", "gate.*"),
     "what extensions register": ("handlers",),

@@ -19,12 +19,11 @@ from labsim.review.events import GrantEnded, GrantGiven, NoteRecorded
 from labsim.review.script import CommandStep, ReplyStep, SwitchStep
 from labsim.review.states import TRANSITIONS, Phase
 from labsim.show import visible
-from workbook.arrows import Lane, Message, Stroke, scene
+from workbook.arrows import Lane, Message, Stroke, review_lanes, scene
 from workbook.checkpoint_file import ChoiceCheckpoint, parse_beliefs, parse_checkpoints
 from workbook.checkpoints import check, judge_options
 from workbook.picture import Picture, box, label
 from workbook.played import NothingHappened
-from workbook.review_arrows import lanes
 from workbook.withheld import Withheld
 
 CHECKPOINTS = fixtures_dir() / "checkpoints" / "review-desk.json"
@@ -137,7 +136,7 @@ def test_the_lane_of_the_person_says_who_is_there(name: str, label: str) -> None
     """Section 9: over RPC a client, in print and JSON nobody."""
     given: Any = CASES[f"review-{name}"].given
 
-    assert dict(lanes(given))[Lane.PERSON] == label
+    assert dict(review_lanes(given))[Lane.PERSON] == label
 
 
 # ------------------------------------------------------------------------------------------------------- branches

@@ -18,8 +18,8 @@ from labsim.play import run
 from labsim.report import Report
 from labsim.review.states import Action, GrantEnd, Phase
 from labsim.show import kind_of
+from labsim.steps import ORDERS, Order
 from workbook.played import NO_CALL
-from workbook.stepper_orders import ORDERS, Order
 from workbook.stepper_review import ENDINGS, FRUITLESS, fruitless_from
 from workbook.stepper_stops import STOPS, Danger, Stop
 from workbook.stepping import Frame, UnderWay, frames, frames_of

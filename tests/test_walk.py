@@ -24,8 +24,9 @@ from played_kit import (
 from labsim.events import CallThrew, Execute
 from labsim.report import Report
 from labsim.show import kind_of
+from labsim.steps import ORDERS, CallStep, Order
 from workbook.played import NoSuchCall, NothingHappened, placed
-from workbook.walk import NOTHING_TO_DO, PARTS, Part, parts_of, steps
+from workbook.walk import NOTHING_TO_DO, call_steps_of, steps
 
 
 def walked(report: Report, call: int = 1) -> dict[str, list[str]]:
@@ -107,7 +108,7 @@ def test_a_deny_on_the_original_input_ends_at_step_three():
     assert walked(SILENT_DENY) == {
         "1-2": ["call_started"],
         "3": ["policy_resolved", "call_threw"],
-        **{numbers: ["not reached"] for numbers, _ in list(PARTS.values())[2:]},
+        **{numbers: ["not reached"] for numbers, _ in ORDERS[Order.CALL][2:]},
     }
 
 
@@ -125,7 +126,7 @@ def test_a_handlers_own_dialog_and_its_block_belong_to_step_four():
             *("tool_call", "handler_answered", "question_asked", "question_answered"),
             *("handler_answered", "handler_answered", "handler_answered", "call_threw"),
         ],
-        **{numbers: ["not reached"] for numbers, _ in list(PARTS.values())[3:]},
+        **{numbers: ["not reached"] for numbers, _ in ORDERS[Order.CALL][3:]},
     }
 
 
@@ -201,10 +202,10 @@ def test_recorded_calls_are_walked_in_order_and_lose_no_event():
     for report in recorded_reports(every=23):
         for number in range(1, len(report.calls) + 1):
             events = placed(report, number)
-            parts = parts_of(events)
+            parts = call_steps_of(events)
             assert parts == sorted(parts)
             for one, part in zip(events, parts, strict=True):
-                assert (part is Part.RUN) == isinstance(one.event, Execute), report.case.id
+                assert (part == CallStep.RUN) == isinstance(one.event, Execute), report.case.id
             shown = "\n".join(steps(report, number)["happened"])
             for one in events:
                 assert f"{one.number} {kind_of(one.event)}: " in shown

@@ -23,7 +23,7 @@ from labsim.events import (
     UiSelect,
 )
 from labsim.hostvalues import same
-from labsim.lanes import in_lanes
+from labsim.nesting import nested
 from labsim.report import Report
 from labsim.terms import APPROVE, DialogKind, Policy
 
@@ -118,7 +118,7 @@ class _Call(Struct):
     tool: str
     asked_for: Any
     started_at: int
-    events: list[tuple[int, Struct]]
+    events: list[tuple[int, Event]]
 
 
 def _calls(report: Report) -> Iterator[_Call]:
@@ -180,7 +180,7 @@ def _questions(call: _Call) -> Iterator[int]:
 def _repeated(call: _Call) -> Iterator[int]:
     """The approval questions after the first of each gate: a dispatch has two gates, and each may ask once."""
     asked: set[str | None] = set()
-    for (row, event), placed in zip(call.events, in_lanes(event for _, event in call.events), strict=True):
+    for (row, event), placed in zip(call.events, nested(event for _, event in call.events), strict=True):
         if isinstance(event, QuestionAsked) and event.kind is DialogKind.SELECT:
             if placed.tool_name in asked:
                 yield row

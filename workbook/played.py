@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from labsim.case_gate import GateGiven
 from labsim.case_given import CallGiven
-from labsim.events import CallStarted, is_heard
+from labsim.events import CallStarted, Event, is_heard
 from labsim.extras import Given
 from labsim.report import CallReport, Report
 from labsim.show import call_of, one_line
@@ -115,7 +115,7 @@ class PlacedEvent(Struct, frozen=True, gc=False):
 
     number: int
     call: str
-    event: Struct
+    event: Event
 
 
 def placed(report: Report, call: CallChoice = None) -> list[PlacedEvent]:

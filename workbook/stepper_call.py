@@ -1,8 +1,6 @@
 """One call of the first host, from the first event about it to its last: what can still stop it, and what did.
 
-Above `stepper_wrapper` and `stepper_tools`; below `stepping`, beside `stepper_gate`, `stepper_review` and
-`stepper_host`. Around the wrapper there may be the agent loop, which prepares the call (spec/wrapper.md
-section 11).
+Around the wrapper there may be the agent loop, which prepares the call (spec/wrapper.md section 11).
 """
 
 from __future__ import annotations
@@ -11,9 +9,9 @@ from msgspec import Struct
 
 from labsim import loop_events as loop
 from labsim.events import CallReturned, CallStarted, CallThrew, ExtensionError, HandlerAnswered
-from labsim.handlers import EventName
-from labsim.lanes import Lane
 from labsim.loop_events import HookOutcome
+from labsim.nesting import Nesting
+from labsim.terms import EventName
 from workbook.stepper_stops import Danger, Left, Stop
 from workbook.stepper_tools import DeskTool, OrdinaryTool, WriteTool
 from workbook.stepper_wrapper import HANDLERS, Gate, GateFollower, Inside
@@ -95,7 +93,7 @@ class CallFollower:
     def take(self, event: Struct) -> None:
         self._depth += isinstance(event, CallStarted)
         if self._depth:
-            self._wrapped.take(event, Lane.INNER if self._depth > 1 else Lane.OUTER)
+            self._wrapped.take(event, Nesting.INNER if self._depth > 1 else Nesting.OUTER)
         elif self._loop is not None:
             self._loop.take(event, self._wrapped.gate)
         self._depth -= isinstance(event, CallReturned | CallThrew)

@@ -1,7 +1,7 @@
 """What lies behind a gate of the first host: an ordinary tool, `write` with its devices, the Review Desk's tool.
 
-Above `stepper_wrapper`, whose `Inside` these are; below `stepper_call`. `write` has a gate inside itself: the
-device's own, which it passes the call on to (spec/dispatch.md section 4).
+These are what `stepper_wrapper` calls `Inside`. `write` has a gate inside itself: the device's own, which it
+passes the call on to (spec/dispatch.md section 4).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from labsim.events import CallStarted, HandlerAnswered
-from labsim.lanes import Lane
+from labsim.nesting import Nesting
 from workbook.stepper_stops import Danger, Left, Stop
 from workbook.stepper_wrapper import Gate, GateFollower
 
@@ -25,7 +25,7 @@ class OrdinaryTool:
     happened: Danger | None = None
     gate: Gate | None = None
 
-    def take(self, event: Struct, lane: Lane) -> None:
+    def take(self, event: Struct, nesting: Nesting) -> None:
         """Nothing that it does rules out that it fails yet."""
 
     def dangers(self) -> Iterable[Danger]:
@@ -47,7 +47,7 @@ class DeskTool:
     def happened(self) -> Danger | None:
         return None if self.left.certain is None else Danger(self.left.certain)
 
-    def take(self, event: Struct, lane: Lane) -> None:
+    def take(self, event: Struct, nesting: Nesting) -> None:
         from labsim.review.events import ActRefused, NoteRecorded, StepTaken
         from labsim.review.states import Action
 
@@ -98,12 +98,12 @@ class WriteTool:
             return Danger(self.left.certain)
         return None if self.device is None else self.device.certain
 
-    def take(self, event: Struct, lane: Lane) -> None:
-        if lane is Lane.INNER:
+    def take(self, event: Struct, nesting: Nesting) -> None:
+        if nesting is Nesting.INNER:
             if self.device is not None:
                 self.left.clear()
                 self.device.take(event)
-        elif type(event).__module__ == "labsim.dispatch.events":
+        else:
             self._routed(event)
 
     def _routed(self, event: Struct) -> None:

@@ -171,7 +171,7 @@ class Stepper:
             )
 
     def _told(self, frame: Frame, places: dict[Danger, int]) -> dict[str, Any]:
-        from workbook.stepper_orders import ORDERS
+        from labsim.steps import ORDERS
 
         return {
             "number": frame.number,

@@ -1,17 +1,18 @@
 """One `execute`, followed event by event: its gate, the tool behind it, and the handlers of its result.
 
-Above `stepper_stops`, below `stepper_tools` and `stepper_call`. A follower begins with everything that its part of
-the call could stop it by (spec/wrapper.md section 2); each event rules something out, or makes one thing certain.
-What the case was given is not looked at: at any row, what is left is what the rules leave open.
+A follower begins with everything that its part of the call could stop it by (spec/wrapper.md section 2); each
+event rules something out, or makes one thing certain. What the case was given is not looked at: at any row, what
+is left is what the rules leave open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
+from labsim.errors import CANCELLED
 from labsim.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -27,11 +28,11 @@ from labsim.events import (
     RpcSelect,
     ToolResultEvent,
     UiSelect,
+    dialog_broke,
 )
-from labsim.extensions import CANCELLED
-from labsim.handlers import EventName
-from labsim.lanes import Lane
-from labsim.terms import APPROVAL_OPTIONS, APPROVE, Policy
+from labsim.nesting import Nesting
+from labsim.rpc.ledger import DialogSettled, FrameSent
+from labsim.terms import APPROVAL_OPTIONS, APPROVE, DialogKind, EventName, Policy
 from labsim.wrapper import DENIED_REASON
 from workbook.stepper_stops import Danger, Left, Stop
 
@@ -43,7 +44,6 @@ _ASKING: Final = (
     Stop.NOT_APPROVED,
     Stop.UNANSWERED,
 )
-_FAILURES: Final = (["throw"], ["throwValue"], ["disconnect"])  # a choice of this shape is how a dialog broke
 
 
 def decision(event: PolicyResolved) -> str:
@@ -100,7 +100,7 @@ class Gate:
                     self._answered(choice)
             case CallThrew():
                 left.settle(self._failed(event))
-            case _ if type(event).__module__ == "labsim.rpc.ledger":
+            case FrameSent() | DialogSettled():
                 self._heard(event)
 
     def expects(self, event: Struct) -> bool:
@@ -126,15 +126,12 @@ class Gate:
         if isinstance(choice, str) and choice == APPROVE:
             self._pass()
         else:
-            broke = isinstance(choice, Mapping) and list(choice) in _FAILURES
-            self.left.settle(Stop.DIALOG_BREAKS if broke else Stop.NOT_APPROVED)
+            self.left.settle(Stop.DIALOG_BREAKS if dialog_broke(choice) else Stop.NOT_APPROVED)
 
-    def _heard(self, event: Struct) -> None:
+    def _heard(self, event: FrameSent | DialogSettled) -> None:
         """The dialog over RPC: its request goes out before it counts as asked, and it is settled before it ends."""
-        from labsim.rpc.ledger import DialogSettled, FrameSent
-
         match event:
-            case FrameSent(frame=frame) if frame.get("method") == "select":
+            case FrameSent(frame=frame) if frame.get("method") == DialogKind.SELECT:
                 if not self.open and self._is_asking(tuple(frame.get("options", ()))):
                     self._frame = frame.get("id")
                     self._opened()
@@ -156,7 +153,7 @@ class Gate:
 class Inside(Protocol):
     """What lies behind the gate: the tool."""
 
-    def take(self, event: Struct, lane: Lane) -> None: ...
+    def take(self, event: Struct, nesting: Nesting) -> None: ...
 
     def dangers(self) -> Iterable[Danger]: ...
 
@@ -196,17 +193,17 @@ class GateFollower:
         within = self.inside.gate
         return within.policy if within is not None and within.policy else self.gate.policy
 
-    def take(self, event: Struct, lane: Lane = Lane.OUTER) -> None:
+    def take(self, event: Struct, nesting: Nesting = Nesting.OUTER) -> None:
         self.started = True
-        if lane is Lane.INNER:
-            self.inside.take(event, lane)
+        if nesting is Nesting.INNER:
+            self.inside.take(event, nesting)
             return
         if not self.gate.passed:
             self.gate.take(event)
             if isinstance(event, CallStarted | HandlerAnswered):
-                self.inside.take(event, lane)
+                self.inside.take(event, nesting)
         elif not isinstance(event, ToolResultEvent | CallReturned | CallThrew):
-            self.inside.take(event, lane)
+            self.inside.take(event, nesting)
         match event:
             case ToolResultEvent(is_error=True):
                 self._failed()

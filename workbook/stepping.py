@@ -1,9 +1,9 @@
 """A ledger as a film: one frame a row, with the step, the state so far, and what could still stop it from there.
 
-Above the followers and `stepper_orders`; below `stepper_view`, which shows it. Everything here is folded from the
-events up to that row and from nothing else: not from what the case was given, and not from what came of it. So a
-frame says what a person who had stopped the clock there could know, and a longer ledger never changes an earlier
-frame. The cost is linear in the ledger, for as many things as are under way at once.
+Everything here is folded from the events up to that row and from nothing else: not from what the case was given,
+and not from what came of it. So a frame says what a person who had stopped the clock there could know, and a
+longer ledger never changes an earlier frame. The cost is linear in the ledger, for as many things as are under
+way at once.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from labsim.events import CallStarted, Execute, PolicyResolved, QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
+from labsim.fallback.events import PrimitiveAttempted
+from labsim.gate import events as host
+from labsim.review import events as desk
 from labsim.show import call_of, describe_lines, kind_of
+from labsim.steps import Place
 from labsim.terms import APPROVAL_OPTIONS, DialogKind
 from workbook.played import PlacedEvent, Played, placed, report_of
 from workbook.stepper_call import CallFollower, at_the_review_desk, dispatching, ordinary, through_the_loop
-from workbook.stepper_orders import Place, places_of
+from workbook.stepper_orders import places_of
 from workbook.stepper_stops import Danger
 from workbook.stepper_wrapper import decision
 
@@ -139,7 +143,7 @@ class _Fold:
         self._active = [found for found in self._active if not found.over]
         return Frame(
             number=one.number,
-            at_ms=getattr(event, "at_ms", 0),
+            at_ms=event.at_ms,
             call=one.call,
             kind=kind_of(event),
             says=describe_lines(event),
@@ -171,21 +175,15 @@ class _Fold:
                 self._open.pop(question, None)
             case Execute():
                 self._effects += 1
+            case PrimitiveAttempted():
+                self._attempts += 1
+            case host.PolicySwitched(policy=policy):
+                self._posture = policy
             case _:
-                self._count_of_a_package(event)
-
-    def _count_of_a_package(self, event: Struct) -> None:
-        match type(event).__module__:
-            case "labsim.review.events":
                 self._at_the_desk(event)
-            case "labsim.gate.events":
-                self._at_the_second_host(event)
-            case "labsim.fallback.events":
-                self._attempts += kind_of(event) == "primitive_attempted"
+                self._rules.take(event)
 
     def _at_the_desk(self, event: Struct) -> None:
-        from labsim.review import events as desk
-
         match event:
             case desk.GrantGiven(session_id=session, revision=revision):
                 self._grant = f"one change, at revision {revision} in {session}"
@@ -197,14 +195,6 @@ class _Fold:
                 self._note = text.split(" · ")[0]
             case desk.SessionMoved() | desk.SessionReopened():
                 self._note = ""  # it is read afresh, and nothing has said yet what it is there
-
-    def _at_the_second_host(self, event: Struct) -> None:
-        from labsim.gate import events as host
-
-        if isinstance(event, host.PolicySwitched):
-            self._posture = event.policy
-        else:
-            self._rules.take(event)
 
     def _state(self, policy: str) -> State:
         return State(
@@ -234,8 +224,6 @@ class _Rules:
         return tuple(islice(reversed(self._at.values()), RULES_SHOWN))
 
     def take(self, event: Struct) -> None:
-        from labsim.gate import events as host
-
         match event:
             case host.RuleRemembered(scope=scope, tool_name=tool, pattern=pattern, allow=allow):
                 self._at.pop((scope, tool, pattern), None)  # written over, so it is the newest now
@@ -304,7 +292,6 @@ def _batch() -> Begin:
 
 def _desk() -> Begin:
     """Calls of the desk's tool, the dialogs of the desk, and its permissions."""
-    from labsim.review.events import GrantGiven, StepTaken
     from labsim.review.states import Phase
     from workbook.stepper_review import DialogFollower, GrantFollower
 
@@ -313,9 +300,9 @@ def _desk() -> Begin:
     def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
         yield from calls(event, active)
         match event:
-            case StepTaken(phase=Phase.IDLE, to=to) if to not in (Phase.IDLE, Phase.CLOSED):
+            case desk.StepTaken(phase=Phase.IDLE, to=to) if to not in (Phase.IDLE, Phase.CLOSED):
                 yield DialogFollower(event)
-            case GrantGiven():
+            case desk.GrantGiven():
                 yield GrantFollower(event)
 
     return begin
@@ -323,7 +310,6 @@ def _desk() -> Begin:
 
 def _second_host() -> Begin:
     """Each call of the second host, in the round that it is made in."""
-    from labsim.gate.events import CallMade, RoundStarted
     from workbook.stepper_gate import GateCallFollower, Round
 
     around = Round(1)
@@ -331,9 +317,9 @@ def _second_host() -> Begin:
     def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
         nonlocal around
         match event:
-            case RoundStarted(calls=calls):
+            case host.RoundStarted(calls=calls):
                 around = Round(calls)
-            case CallMade():
+            case host.CallMade():
                 yield GateCallFollower(event, around)
 
     return begin
@@ -341,7 +327,6 @@ def _second_host() -> Begin:
 
 def _operation() -> Begin:
     """The one write or delete of a fallback case."""
-    from labsim.fallback.events import PrimitiveAttempted
     from workbook.stepper_host import OperationFollower
 
     def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:

@@ -15,8 +15,8 @@ from msgspec import UNSET
 
 from labsim.events import CallReturned, CallThrew
 from labsim.hostvalues import stringify
-from labsim.lanes import Lane, in_lanes
 from labsim.loop_events import LoopResulted
+from labsim.nesting import Nesting, nested
 from labsim.report import FieldCheck, Report
 from labsim.show import describe_lines, kind_of, visible
 from workbook.captioned import INTEGER, MAYBE_INTEGER, NOTHING, TEXT, Look, Table
@@ -74,23 +74,23 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
     rows: dict[str, list[Any]] = {"call": [], "lane": [], "step": [], "event": [], "says": []}
     steps_of: dict[str, int] = {}
 
-    def add(call_id: str, lane: Lane | None, event: str, says: str) -> None:
+    def add(call_id: str, nesting: Nesting | None, event: str, says: str) -> None:
         steps_of[call_id] = step = steps_of.get(call_id, 0) + 1
-        for column, value in zip(rows.values(), (call_id, str(lane or NOTHING), step, event, says), strict=True):
+        for column, value in zip(rows.values(), (call_id, str(nesting or NOTHING), step, event, says), strict=True):
             column.append(value)
 
     shown = placed(report, call)
-    lanes = in_lanes(one.event for one in shown)
-    for one, nested in zip(shown, lanes, strict=True):
+    gates = nested(one.event for one in shown)
+    for one, gate in zip(shown, gates, strict=True):
         if not makes_calls(report) or is_told(one.event):
-            add(one.call, nested.lane, kind_of(one.event), describe_lines(one.event))
+            add(one.call, gate.nesting, kind_of(one.event), describe_lines(one.event))
         elif isinstance(one.event, CallReturned | CallThrew):
-            add(one.call, nested.lane, *_closing(one.event, inner=nested.lane is Lane.INNER))
+            add(one.call, gate.nesting, *_closing(one.event, inner=gate.nesting is Nesting.INNER))
         elif isinstance(one.event, LoopResulted):
-            add(one.call, nested.lane, kind_of(one.event), describe_lines(one.event))
+            add(one.call, gate.nesting, kind_of(one.event), describe_lines(one.event))
     if not report.finished and shown and shown[-1].number == len(report.ledger):
-        add(shown[-1].call, lanes[-1].lane, "waiting", _open_questions(report))
-    if Lane.INNER not in rows["lane"]:
+        add(shown[-1].call, gates[-1].nesting, "waiting", _open_questions(report))
+    if Nesting.INNER not in rows["lane"]:
         del rows["lane"]  # one lane needs no name
     types = {"call": TEXT, "lane": TEXT, "step": INTEGER, "event": TEXT, "says": TEXT}
     return Table(

@@ -1,46 +1,20 @@
 """The steps of one call, walked on its real ledger: what each step is for, and which events show that it was taken.
 
-Above `played` and `captioned`, beside `tables`. The steps are those of spec/wrapper.md section 2, in ten parts. The
-ledger does not say which step an event belongs to, so this module reads it as a person would: in order, never going
-back, and a refusal belongs to the step that could not be completed.
+The ledger is read as a person would: in order, never going back, and a refusal belongs to the step that could not
+be completed. Which step an event belongs to it says itself, by where the walk along its call stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import Final
 
-from msgspec import Struct
-
 from labsim.case_gate import GateGiven
-from labsim.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    CallReturned,
-    CallStarted,
-    CallThrew,
-    Execute,
-    ExtensionError,
-    HandlerAnswered,
-    MarkerConsumed,
-    PolicyResolved,
-    PreviewWait,
-    PromptDecided,
-    QuestionAsked,
-    RpcSelect,
-    SafetyAcknowledged,
-    TierResolved,
-    ToolCallEvent,
-    ToolResultEvent,
-    UiSelect,
-)
-from labsim.extensions import CANCELLED
-from labsim.handlers import EventName
-from labsim.lanes import Lane, in_lanes
+from labsim.events import Event
+from labsim.nesting import Nesting, nested
 from labsim.report import CallReport, Report
 from labsim.show import describe_lines, kind_of
-from labsim.terms import Policy
+from labsim.steps import ORDERS, CallStep, Here, HostCallStep, Order
 from workbook.captioned import TEXT, Look, Table
 from workbook.played import (
     WAITING,
@@ -55,59 +29,8 @@ from workbook.played import (
 )
 from workbook.withheld import unless_withheld
 
-
-class Part(IntEnum):
-    """A part of the call, in order; the value counts the parts."""
-
-    PREPARE = 0
-    JUDGE_ORIGINAL = 1
-    HANDLERS = 2
-    JUDGE_EFFECTIVE = 3
-    DECIDE = 4
-    ANNOUNCE = 5
-    ASK = 6
-    SETTLE = 7
-    RUN = 8
-    HAND_BACK = 9
-
-
-#: The numbered steps that each part stands for, and what they do.
-PARTS: Final[dict[Part, tuple[str, str]]] = {
-    Part.PREPARE: (
-        "1-2",
-        "Use up the loop's note that tool_call went out already, if there is one; read mode and user policies, "
-        "once for the whole call.",
-    ),
-    Part.JUDGE_ORIGINAL: (
-        "3",
-        "Judge the input as it came. A deny ends the call here, before anybody hears of it.",
-    ),
-    Part.HANDLERS: (
-        "4",
-        "Let the tool_call handlers see the call, unless the loop did. One may block it, or return another input.",
-    ),
-    Part.JUDGE_EFFECTIVE: (
-        "5-7",
-        "Judge the input that would really run; report its tier to whoever dispatched the call. A deny ends it.",
-    ),
-    Part.DECIDE: (
-        "8-9",
-        "Decide whether a person must be asked; if so, wait until a scheduled call is on screen.",
-    ),
-    Part.ANNOUNCE: ("10", "Tell the lifecycle handlers that a decision is needed."),
-    Part.ASK: (
-        "11-13",
-        "Put the question to a person. Nobody there, or a dialog that breaks: the call is refused.",
-    ),
-    Part.SETTLE: ("14-15", "Tell what was decided. Anything but exactly Approve ends the call."),
-    Part.RUN: ("16", "Run the tool with the effective input: the only step with an effect."),
-    Part.HAND_BACK: (
-        "17",
-        "Show the result to the tool_result handlers, then return it or raise. Nothing here undoes the effect.",
-    ),
-}
-_FAILURES: Final = (["throw"], ["throwValue"], ["disconnect"])  # a choice of this shape is how a dialog broke
 NOTHING_TO_DO: Final = "nothing to do"
+PASSED_OVER: Final = "passed over"
 NOT_REACHED: Final = "not reached"
 NOT_YET: Final = "not reached yet"
 
@@ -131,33 +54,27 @@ def steps(played: Played, call: int | str = 1) -> Table:
     made = calls_of(report, call)[0]
     whole = placed(report, call)
     if isinstance(report.case.given, GateGiven):
-        return _steps_at_the_gate(report, made, whole)
+        # But for the hooks, a step of which nothing is in the ledger is passed over, and not merely empty.
+        empty = [PASSED_OVER] * len(ORDERS[Order.HOST_CALL])
+        empty[HostCallStep.HOOKS] = NOTHING_TO_DO
+        return _walked(report, made, Order.HOST_CALL, _happened(made, whole, host_steps_of(whole), empty))
     # What the agent loop does before and after is no step of the wrapper.
-    events = [one for one, lane in zip(whole, in_lanes(one.event for one in whole), strict=True) if lane.lane]
+    events = [one for one, gate in zip(whole, nested(one.event for one in whole), strict=True) if gate.nesting]
     if not events:
         raise NothingHappened(
             report,
             f"{made.tool_call_id} never reached the wrapper, so there are no steps to walk",
             "lifecycle(report) shows what the agent loop made of it.",
         )
-    names = list(PARTS.values())
-    return _walked(report, made, names, _happened(made, events, parts_of(events), len(names)))
+    empty = [NOTHING_TO_DO] * len(ORDERS[Order.CALL])
+    return _walked(report, made, Order.CALL, _happened(made, events, call_steps_of(events), empty))
 
 
-def _steps_at_the_gate(report: Report, made: CallReport, events: Sequence[PlacedEvent]) -> Table:
-    """The same of the second host, whose steps are other ones."""
-    from workbook import gate_walk
-
-    names = [(str(part + 1), text) for part, text in gate_walk.PARTS.items()]
-    empty = [gate_walk.empty(part) for part in gate_walk.Part]
-    return _walked(report, made, names, _happened(made, events, gate_walk.parts_of(events), len(names), empty))
-
-
-def _walked(report: Report, made: CallReport, names: Sequence[tuple[str, str]], happened: Sequence[str]) -> Table:
+def _walked(report: Report, made: CallReport, order: Order, happened: Sequence[str]) -> Table:
     return Table(
         {
-            "step": [numbers for numbers, _ in names],
-            "does": [text for _, text in names],
+            "step": [numbers for numbers, _ in ORDERS[order]],
+            "does": [text for _, text in ORDERS[order]],
             "happened": happened,
         },
         {"step": TEXT, "does": TEXT, "happened": TEXT},
@@ -165,112 +82,54 @@ def _walked(report: Report, made: CallReport, names: Sequence[tuple[str, str]], 
     )
 
 
-def parts_of(events: Sequence[PlacedEvent]) -> list[Part]:
-    """The part that each event of one call belongs to, in the same order; never a smaller one after a larger.
+def call_steps_of(events: Sequence[PlacedEvent]) -> list[int]:
+    """The step that each event of one call belongs to, in the same order; never a smaller one after a larger.
 
     Of a dispatch this is the outer call: whatever happens at the device's own gate happens while `write` runs.
     """
-    walk = _Walk()
+    here = Here()
     return [
-        walk.take(one.event) if nested.lane is not Lane.INNER else Part.RUN
-        for one, nested in zip(events, in_lanes(one.event for one in events), strict=True)
+        walked(one.event, here) if gate.nesting is not Nesting.INNER else CallStep.RUN
+        for one, gate in zip(events, nested(one.event for one in events), strict=True)
     ]
 
 
-class _Walk:
-    """Where one call is; `take` moves it on by one event."""
+def walked(event: Event, here: Here) -> int:
+    """Moves `here` on by one event of a call through the wrapper; the step that it stands on then.
 
-    def __init__(self) -> None:
-        self.at = Part.PREPARE
-        self._asked = False  # a dialog of the gate's own has been put
-        self._broke = False  # and did not end with an answer
-        self._stops = Part.JUDGE_ORIGINAL  # the part that a refusal would belong to now
+    An event that stands on no step of its own, such as a late reply, is a part of whatever is under way.
+    """
+    step = event.step(Order.CALL, here)
+    if step is not None:
+        here.at = max(here.at, step)
+    event.passed(here)
+    return here.at
 
-    def take(self, event: Struct) -> Part:
-        self.at = max(self.at, self._part(event))
-        return self.at
 
-    def _part(self, event: Struct) -> Part:
-        match event:
-            case CallStarted() | MarkerConsumed():
-                return Part.PREPARE
-            case PolicyResolved(on="original", resolution=found):
-                self._stops = Part.JUDGE_ORIGINAL if found.policy is Policy.DENY else Part.HANDLERS
-                return Part.JUDGE_ORIGINAL
-            case ToolCallEvent():
-                # From here the next thing that can fail without a word of its own is the second judgement.
-                self._stops = Part.JUDGE_EFFECTIVE
-                return Part.HANDLERS
-            case HandlerAnswered(answer=answer):
-                self._stops = Part.HANDLERS if answer == "blocks" else Part.JUDGE_EFFECTIVE
-                return Part.HANDLERS
-            case PolicyResolved() | TierResolved():
-                self._stops = Part.JUDGE_EFFECTIVE
-                return Part.JUDGE_EFFECTIVE
-            case PromptDecided() | PreviewWait():
-                self._stops = Part.ASK
-                return Part.DECIDE
-            case ApprovalRequested():
-                return Part.ANNOUNCE
-            case QuestionAsked():
-                # Before the decision (step 8) it can only be a handler that asks, as a part of step 4.
-                self._asked = self.at >= Part.DECIDE
-                return Part.ASK if self._asked else Part.HANDLERS
-            case UiSelect(choice=choice) | RpcSelect(choice=choice) if self._asked:
-                self._broke = isinstance(choice, dict) and list(choice) in _FAILURES
-                self._stops = Part.ASK if self._broke else Part.SETTLE
-                return Part.ASK
-            case ApprovalResolved():
-                # Told from within steps 11 and 13 where nobody could be asked, or the dialog broke.
-                return Part.SETTLE if self._asked and not self._broke else Part.ASK
-            case SafetyAcknowledged():
-                return Part.SETTLE
-            case Execute():
-                return Part.RUN
-            case ToolResultEvent() | CallReturned():
-                return Part.HAND_BACK
-            case ExtensionError(on=on):
-                return self._listener_failed(on)
-            case CallThrew():
-                return self._threw(event)
-        match type(event).__module__:
-            case "labsim.rpc.ledger":
-                return Part.ASK if self.at >= Part.DECIDE else Part.HANDLERS
-            case "labsim.dispatch.events" if kind_of(event) == "gate_declared":
-                # `write` says before each of the two judgements what it declares.
-                return Part.JUDGE_ORIGINAL if self.at is Part.PREPARE else Part.JUDGE_EFFECTIVE
-            case "labsim.dispatch.events" | "labsim.fallback.events":
-                return Part.RUN
-        return self.at  # a late reply: a part of whatever is under way
+def host_steps_of(events: Sequence[PlacedEvent]) -> list[int]:
+    """The same of a call at the second host, where every event says by its kind where it stands.
 
-    def _listener_failed(self, on: str) -> Part:
-        if on == EventName.TOOL_CALL:
-            self._stops = Part.HANDLERS
-            return Part.HANDLERS
-        return Part.HAND_BACK if on == EventName.TOOL_RESULT else self.at
-
-    def _threw(self, event: CallThrew) -> Part:
-        if self.at >= Part.RUN:
-            return Part.HAND_BACK
-        if event.error == CANCELLED:
-            return Part.HANDLERS
-        if self.at is Part.DECIDE and event.error_name == "AbortError":
-            return Part.DECIDE  # given up while the call was not on screen yet
-        return self._stops
+    What stands nowhere by itself happens while somebody is waited for.
+    """
+    here = Here()
+    steps = [one.event.step(Order.HOST_CALL, here) for one in events]
+    return [HostCallStep.APPROVER if step is None else step for step in steps]
 
 
 def _happened(
-    made: CallReport, events: Sequence[PlacedEvent], parts: Sequence[int], count: int, empty: Sequence[str] = ()
+    made: CallReport, events: Sequence[PlacedEvent], steps: Sequence[int], empty: Sequence[str]
 ) -> list[str]:
-    """What happened in each of `count` parts; `empty` are the words for those left behind without an event."""
-    lines: list[list[str]] = [[] for _ in range(count)]
-    for one, part in zip(events, parts, strict=True):
+    """What happened at each step; `empty` are the words for each that was left behind without an event."""
+    lines: list[list[str]] = [[] for _ in empty]
+    for one, step in zip(events, steps, strict=True):
         says = describe_lines(one.event).replace("\n", "\n   ")  # so that the next event is seen to begin
-        lines[part].append(f"{one.number} {kind_of(one.event)}: {says}")
-    last = max(parts)
+        lines[step].append(f"{one.number} {kind_of(one.event)}: {says}")
+    last = max(steps)
     open_still = made.outcome is None
     if open_still:
         lines[last].append(WAITING)
     beyond = NOT_YET if open_still else NOT_REACHED
-    left_behind = empty or [NOTHING_TO_DO] * count
-    return ["\n".join(found) or (left_behind[part] if part < last else beyond) for part, found in enumerate(lines)]
+    return [
+        "\n".join(found) or (left_behind if step < last else beyond)
+        for step, (found, left_behind) in enumerate(zip(lines, empty, strict=True))
+    ]

@@ -11,6 +11,6 @@ grants nothing. From the outside in:
 - `content`, `arguments`, `schema`, `repairs`, `complaint`   from text to validated arguments
 - `docs`        listing and documentation of devices
 - `resolution`, `reports`   the devices that are no tools
-- `events`      what happened on the way, step by step; `labsim.lanes` tells the two gates apart
+- `events`      what happened on the way, step by step; `labsim.nesting` tells the two gates apart
 - `files`       ordinary files, in memory
 """

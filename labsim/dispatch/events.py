@@ -7,9 +7,10 @@ compared with the real program. Each carries the call id, which both gates share
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from labsim.events import Event
+from labsim.steps import CallStep, DispatchStep, Here, Order, Steps
 from labsim.terms import Tier
 
 
@@ -42,6 +43,12 @@ class GateDeclared(Event, frozen=True, kw_only=True, gc=False, tag="gate_declare
     tier: Tier
     policy_key: str | None = None  # None: no key, so only the policy of `write` itself applies (D-9)
 
+    def step(self, order: Order, here: Here) -> int | None:
+        if order is not Order.CALL:
+            return None
+        # `write` says before each of the two judgements what it declares.
+        return CallStep.JUDGE_ORIGINAL if here.at == CallStep.PREPARE else CallStep.JUDGE_EFFECTIVE
+
 
 class AddressRead(Event, frozen=True, kw_only=True, gc=False, tag="address_read"):
     """The router read the path. `device` is its name as written, None where it names no device."""
@@ -50,6 +57,7 @@ class AddressRead(Event, frozen=True, kw_only=True, gc=False, tag="address_read"
     path: str
     target: Target
     device: str | None = None
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.ADDRESS}
 
 
 class DeviceSought(Event, frozen=True, kw_only=True, gc=False, tag="device_sought"):
@@ -60,6 +68,7 @@ class DeviceSought(Event, frozen=True, kw_only=True, gc=False, tag="device_sough
     found: bool
     mounted: bool
     active: bool
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.DEVICE}
 
 
 class DocsReturned(Event, frozen=True, kw_only=True, gc=False, tag="docs_returned"):
@@ -67,6 +76,7 @@ class DocsReturned(Event, frozen=True, kw_only=True, gc=False, tag="docs_returne
 
     tool_call_id: str
     device: str
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.DOCS}
 
 
 class ContentRead(Event, frozen=True, kw_only=True, gc=False, tag="content_read"):
@@ -76,6 +86,7 @@ class ContentRead(Event, frozen=True, kw_only=True, gc=False, tag="content_read"
     device: str
     args: Any
     repairs: tuple[str, ...] = ()
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.CONTENT}
 
 
 class ContentRefused(Event, frozen=True, kw_only=True, gc=False, tag="content_refused"):
@@ -85,6 +96,7 @@ class ContentRefused(Event, frozen=True, kw_only=True, gc=False, tag="content_re
     device: str
     rule: str
     problem: str
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.CONTENT}
 
 
 class PassedOn(Event, frozen=True, kw_only=True, gc=False, tag="passed_on"):
@@ -94,6 +106,7 @@ class PassedOn(Event, frozen=True, kw_only=True, gc=False, tag="passed_on"):
     device: str
     tier: Tier | None  # None: the device's own rule failed, so no tier is recorded
     marked: bool  # False: there is no context to carry the mark, so the inner gate asks for itself
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.PASS_ON}
 
 
 class InnerTierReported(Event, frozen=True, kw_only=True, gc=False, tag="inner_tier_reported"):
@@ -102,6 +115,7 @@ class InnerTierReported(Event, frozen=True, kw_only=True, gc=False, tag="inner_t
     tool_call_id: str
     device: str
     tier: Tier
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.JUDGE_EFFECTIVE, Order.DISPATCH: DispatchStep.INSIDE}
 
 
 class DispatchEnded(Event, frozen=True, kw_only=True, gc=False, tag="dispatch_ended"):
@@ -111,6 +125,7 @@ class DispatchEnded(Event, frozen=True, kw_only=True, gc=False, tag="dispatch_en
     device: str
     ending: Ending
     tier: Tier | None = None
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.HAND_BACK}
 
 
 class StagedSought(Event, frozen=True, kw_only=True, gc=False, tag="staged_sought"):
@@ -119,6 +134,7 @@ class StagedSought(Event, frozen=True, kw_only=True, gc=False, tag="staged_sough
     tool_call_id: str
     device: str
     label: str | None
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.ADDRESS}
 
 
 class ReportKept(Event, frozen=True, kw_only=True, gc=False, tag="report_kept"):
@@ -128,6 +144,7 @@ class ReportKept(Event, frozen=True, kw_only=True, gc=False, tag="report_kept"):
     kept: bool
     tool: str | None = None
     report: str | None = None
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.ADDRESS}
 
 
 class FileWritten(Event, frozen=True, kw_only=True, gc=False, tag="file_written"):
@@ -136,6 +153,7 @@ class FileWritten(Event, frozen=True, kw_only=True, gc=False, tag="file_written"
     tool_call_id: str
     path: str
     characters: int
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.ADDRESS}
 
 
 DispatchEvent: TypeAlias = (

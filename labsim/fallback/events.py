@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
+from typing import ClassVar
 
 from labsim.events import Event
+from labsim.lanes import Drawn, Lane, Stroke, View
+from labsim.steps import CallStep, DeleteStep, Here, Order, Steps, WriteStep
 
 
 class Seam(StrEnum):
@@ -52,12 +55,28 @@ class PrimitiveAttempted(FallbackRecord, frozen=True, kw_only=True, gc=False, ta
     succeeded: bool
     denied: bool  # the failure is a permission denial; False on success
     code: str | None  # the failure's structured code; None on success or if it has none
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.DISK, Stroke.EFFECT if self.succeeded else Stroke.REFUSE)
+
+    def step(self, order: Order, here: Here) -> int | None:
+        match order, self.seam:
+            case Order.WRITE, Seam.WRITE:
+                return WriteStep.TRY if self.attempt == 1 else WriteStep.PARENT
+            case Order.DELETE, Seam.DELETE:
+                return DeleteStep.TRY
+        return self.steps.get(order)
 
 
 class ParentMade(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="parent_made"):
     """The missing parent directory exists now and stays (F-22); the primitive gets its second attempt."""
 
     path: str
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.WRITE: WriteStep.PARENT}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.DISK, Stroke.EFFECT)
 
 
 class ParentRefused(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="parent_refused"):
@@ -66,6 +85,10 @@ class ParentRefused(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="pa
     path: str
     denied: bool
     code: str | None
+    steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.WRITE: WriteStep.PARENT}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.DISK, Stroke.REFUSE)
 
 
 class TargetResolved(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_resolved"):
@@ -73,12 +96,22 @@ class TargetResolved(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="t
 
     path: str  # as the tool named it
     target: str
+    steps: ClassVar[Steps] = {
+        Order.CALL: CallStep.RUN,
+        Order.WRITE: WriteStep.TARGET,
+        Order.DELETE: DeleteStep.TARGET,
+    }
 
 
 class TargetUnresolvable(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_unresolvable"):
     """Nobody can say where the call would have acted, so no handler is asked (F-36)."""
 
     path: str
+    steps: ClassVar[Steps] = {
+        Order.CALL: CallStep.RUN,
+        Order.WRITE: WriteStep.TARGET,
+        Order.DELETE: DeleteStep.TARGET,
+    }
 
 
 class TargetInspected(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_inspected"):
@@ -88,6 +121,14 @@ class TargetInspected(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="
     kind: NodeKind | None  # None: the inspection failed, see `code`
     denied: bool  # a denied inspection leaves the kind unknown and still asks
     code: str | None
+    steps: ClassVar[Steps] = {
+        Order.CALL: CallStep.RUN,
+        Order.WRITE: WriteStep.TARGET,
+        Order.DELETE: DeleteStep.LOOK,
+    }
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.DISK, Stroke.TELL)
 
 
 class HandlerConsulted(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="handler_consulted"):
@@ -99,6 +140,11 @@ class HandlerConsulted(FallbackRecord, frozen=True, kw_only=True, gc=False, tag=
     answer: HandlerAnswer
     detail: str  # the answer as JSON, or the message of what the handler raised
     extension: str | None = None  # set inside an extension's entry; None for an entry of the registry
+    steps: ClassVar[Steps] = {
+        Order.CALL: CallStep.RUN,
+        Order.WRITE: WriteStep.OFFER,
+        Order.DELETE: DeleteStep.OFFER,
+    }
 
     @property
     def log(self) -> str:
@@ -108,12 +154,24 @@ class HandlerConsulted(FallbackRecord, frozen=True, kw_only=True, gc=False, tag=
         owner = "File" if self.extension is None else "Extension file"
         return f"{owner} {self.seam} fallback handler threw; trying next handler"
 
+    def drawn(self, view: View) -> Drawn:
+        raised = self.answer is HandlerAnswer.RAISED
+        return Drawn(Lane.HANDLERS, Lane.TOOL, Stroke.REFUSE if raised else Stroke.ANSWER)
+
 
 class MutationReturned(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="mutation_returned"):
     """The tool goes on as if it had done the work itself, whoever did (F-25)."""
 
     seam: Seam
     by_handler: bool  # False: the primitive succeeded
+    steps: ClassVar[Steps] = {
+        Order.CALL: CallStep.RUN,
+        Order.WRITE: WriteStep.END,
+        Order.DELETE: DeleteStep.OFFER,
+    }
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.CALLER, Stroke.ANSWER)
 
 
 class MutationRaised(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="mutation_raised"):
@@ -124,6 +182,14 @@ class MutationRaised(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="m
     code: str | None
     message: str
     cause_attached: bool  # a hidden denial was attached to it on the way out
+    steps: ClassVar[Steps] = {
+        Order.CALL: CallStep.RUN,
+        Order.WRITE: WriteStep.END,
+        Order.DELETE: DeleteStep.OFFER,
+    }
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.CALLER, Stroke.REFUSE)
 
 
 FallbackEvent = (

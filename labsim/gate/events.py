@@ -8,7 +8,7 @@ that the host takes silently (what the gate said, which rule answered, that an a
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET
 
@@ -16,6 +16,9 @@ from labsim.events import Event
 from labsim.gate.levels import SideEffectLevel
 from labsim.gate.request import ApprovalDecision, AuthorizationOutcome, Classification
 from labsim.gate.rules import RuleScope
+from labsim.hostvalues import stringify
+from labsim.lanes import Drawn, Lane, Stroke, View, note
+from labsim.steps import HostCallStep, Order, Steps
 
 
 class GateEvent(Event, frozen=True, kw_only=True, gc=False):
@@ -58,6 +61,7 @@ class PermissionRequested(GateEvent, frozen=True, kw_only=True, gc=False, tag="p
     description: str
     preview: str
     classification: Classification | None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.REQUEST}
 
 
 class PermissionResolved(GateEvent, frozen=True, kw_only=True, gc=False, tag="permission_resolved"):
@@ -68,6 +72,7 @@ class PermissionResolved(GateEvent, frozen=True, kw_only=True, gc=False, tag="pe
     tool_name: str
     outcome: PermissionOutcome
     rule_scope: RuleScope | None = None  # None: nothing was remembered
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
 
 
 class RoundStarted(GateEvent, frozen=True, kw_only=True, gc=False, tag="model_round"):
@@ -75,6 +80,9 @@ class RoundStarted(GateEvent, frozen=True, kw_only=True, gc=False, tag="model_ro
 
     round: int
     calls: int
+
+    def drawn(self, view: View) -> Drawn:
+        return note(Lane.CALLER)
 
 
 class ToolFinished(GateEvent, frozen=True, kw_only=True, gc=False, tag="tool_finished"):
@@ -84,6 +92,11 @@ class ToolFinished(GateEvent, frozen=True, kw_only=True, gc=False, tag="tool_fin
     tool_call_id: str
     content: str
     is_error: bool
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESULT}
+
+    def drawn(self, view: View) -> Drawn:
+        stroke = Stroke.REFUSE if self.is_error else Stroke.ANSWER
+        return Drawn(Lane.WRAPPER, Lane.CALLER, stroke, self.content)
 
 
 SessionEvent: TypeAlias = PermissionRequested | PermissionResolved | RoundStarted | ToolFinished
@@ -93,6 +106,7 @@ class Notice(GateEvent, frozen=True, kw_only=True, gc=False, tag="notice"):
     """A warning to whoever follows the run; the forwarder's own, and not on the session's stream."""
 
     text: str
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
 
 
 # ---------------------------------------------------------------------------------------------- desk events
@@ -113,17 +127,28 @@ class ChildSpawned(GateEvent, frozen=True, kw_only=True, gc=False, tag="child_sp
     agent_id: str
     gate: str
 
+    def drawn(self, view: View) -> Drawn:
+        return note(Lane.CALLER)
+
 
 class GateInstalled(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_installed"):
     """The session has a gate of its own from the next call on (O5)."""
 
     gate: str
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # inside a call: while its question is open
+
+    def drawn(self, view: View) -> Drawn:
+        return note(Lane.GATE)
 
 
 class PolicySwitched(GateEvent, frozen=True, kw_only=True, gc=False, tag="policy_switched"):
     """The host's posture changed; what it remembered for the session is forgotten (M5)."""
 
     policy: str
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # as above
+
+    def drawn(self, view: View) -> Drawn:
+        return note(Lane.GATE)
 
 
 class CallMade(GateEvent, frozen=True, kw_only=True, gc=False, tag="call_made"):
@@ -134,6 +159,10 @@ class CallMade(GateEvent, frozen=True, kw_only=True, gc=False, tag="call_made"):
     tool_call_id: str
     input: Any = UNSET
     gate: str | None = None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.MADE}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.CALLER, Lane.WRAPPER, Stroke.TELL, f"{self.tool_name} {stringify(self.input)}")
 
 
 class HookAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="hook_answered"):
@@ -143,6 +172,12 @@ class HookAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="hook_ans
     answer: str
     input: Any = UNSET
     reason: str | None = None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.HOOKS}
+
+    def drawn(self, view: View) -> Drawn:
+        stroke = Stroke.ANSWER if self.reason is None else Stroke.REFUSE
+        given = "" if self.input is UNSET else f" it to {stringify(self.input)}"
+        return Drawn(Lane.HANDLERS, Lane.WRAPPER, stroke, self.reason or f"{self.answer}{given}")
 
 
 class PreviewBuilt(GateEvent, frozen=True, kw_only=True, gc=False, tag="preview_built"):
@@ -152,6 +187,7 @@ class PreviewBuilt(GateEvent, frozen=True, kw_only=True, gc=False, tag="preview_
     tool_call_id: str
     side_effect_level: SideEffectLevel | None
     input: Any = UNSET
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.PREVIEW}
 
 
 class GateAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_answered"):
@@ -162,6 +198,11 @@ class GateAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_ans
     gate: str
     outcome: AuthorizationOutcome
     reason: str | None = None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.GATE}
+
+    def drawn(self, view: View) -> Drawn:
+        stroke = Stroke.REFUSE if self.outcome is AuthorizationOutcome.DENY else Stroke.ANSWER
+        return Drawn(Lane.GATE, Lane.WRAPPER, stroke, f"{self.gate}: {self.outcome}")
 
 
 class RulesRead(GateEvent, frozen=True, kw_only=True, gc=False, tag="rules_read"):
@@ -172,6 +213,10 @@ class RulesRead(GateEvent, frozen=True, kw_only=True, gc=False, tag="rules_read"
     scope: RuleScope | None = None
     pattern: str | None = None
     allow: bool | None = None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RULES}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.RULES, Lane.WRAPPER, Stroke.REFUSE if self.allow is False else Stroke.ANSWER)
 
 
 class ApproverAsked(GateEvent, frozen=True, kw_only=True, gc=False, tag="approver_asked"):
@@ -181,6 +226,10 @@ class ApproverAsked(GateEvent, frozen=True, kw_only=True, gc=False, tag="approve
     tool_call_id: str
     tool_name: str
     side_effect_level: SideEffectLevel | None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.WRAPPER, Lane.APPROVER, Stroke.TELL)
 
 
 class ApproverAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="approver_answered"):
@@ -190,6 +239,12 @@ class ApproverAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="appr
     tool_call_id: str
     decision: ApprovalDecision
     reason: str | None = None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
+
+    def drawn(self, view: View) -> Drawn:
+        stroke = Stroke.ANSWER if self.decision.allows else Stroke.REFUSE
+        says = self.decision + ("" if self.reason is None else f": {self.reason}")
+        return Drawn(Lane.APPROVER, Lane.WRAPPER, stroke, says)
 
 
 class ApproverFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="approver_failed"):
@@ -198,6 +253,10 @@ class ApproverFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="approv
     request_id: str
     tool_call_id: str
     error: str
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.APPROVER, Lane.WRAPPER, Stroke.REFUSE)
 
 
 class AnswerRefused(GateEvent, frozen=True, kw_only=True, gc=False, tag="answer_refused"):
@@ -206,6 +265,10 @@ class AnswerRefused(GateEvent, frozen=True, kw_only=True, gc=False, tag="answer_
     request_id: str
     allow: bool
     error: str
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.WRAPPER, Lane.APPROVER, Stroke.REFUSE)
 
 
 class RuleRemembered(GateEvent, frozen=True, kw_only=True, gc=False, tag="rule_remembered"):
@@ -216,6 +279,10 @@ class RuleRemembered(GateEvent, frozen=True, kw_only=True, gc=False, tag="rule_r
     pattern: str | None
     allow: bool
     reason: str | None = None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.WRAPPER, Lane.RULES, Stroke.TELL)
 
 
 class RuleRevoked(GateEvent, frozen=True, kw_only=True, gc=False, tag="rule_revoked"):
@@ -225,6 +292,10 @@ class RuleRevoked(GateEvent, frozen=True, kw_only=True, gc=False, tag="rule_revo
     tool_name: str
     pattern: str | None
     existed: bool
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # inside a call, as above
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.WRAPPER, Lane.RULES, Stroke.TELL)
 
 
 class ScopeCleared(GateEvent, frozen=True, kw_only=True, gc=False, tag="scope_cleared"):
@@ -232,6 +303,10 @@ class ScopeCleared(GateEvent, frozen=True, kw_only=True, gc=False, tag="scope_cl
 
     scope: RuleScope
     removed: int
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # as above
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.WRAPPER, Lane.RULES, Stroke.TELL)
 
 
 class CallDecided(GateEvent, frozen=True, kw_only=True, gc=False, tag="call_decided"):
@@ -242,6 +317,7 @@ class CallDecided(GateEvent, frozen=True, kw_only=True, gc=False, tag="call_deci
     allowed: bool
     by: DecidedBy
     reason: str | None = None
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.DECIDED}
 
 
 class Forwarded(GateEvent, frozen=True, kw_only=True, gc=False, tag="forwarded"):
@@ -249,18 +325,23 @@ class Forwarded(GateEvent, frozen=True, kw_only=True, gc=False, tag="forwarded")
 
     kind: str
     tool_call_id: str = ""
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
 
 
 class SinkFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="sink_failed"):
     """The sink raised, and is written to no more (F2)."""
 
     error: str
+    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
 
 
 class TurnEnded(GateEvent, frozen=True, kw_only=True, gc=False, tag="turn_ended"):
     """The model is done. The run is not, until the forwarder is (X5)."""
 
     cancelled: bool = False
+
+    def drawn(self, view: View) -> Drawn:
+        return note(Lane.CALLER)
 
 
 class RunEnded(GateEvent, frozen=True, kw_only=True, gc=False, tag="run_ended"):

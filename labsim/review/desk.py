@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from labsim.errors import HostError
+from labsim.events import Event
 from labsim.handlers import EventName, Extension, PlainHandler
 from labsim.review.display import cut, sanitise
 from labsim.review.events import (
@@ -375,7 +376,7 @@ class Desk:
         self._tell(MessagePosted(at_ms=self._stage.now_ms, summary=message.summary, text=message.text))
         self._surface.post(message)
 
-    def _tell(self, event: Struct) -> None:
+    def _tell(self, event: Event) -> None:
         self._stage.ledger.append(event)
 
 

@@ -7,11 +7,13 @@ the dialogs: what only an RPC client sees (frames) is recorded by the RPC adapte
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from labsim.events import Event
+from labsim.lanes import Drawn, Lane, Stroke, View, note
 from labsim.review.states import Action, GrantEnd, Pending, Phase
 from labsim.rpc.frames import NotifyType
+from labsim.steps import DeskStep, Here, Order, Steps
 from labsim.terms import Status
 
 
@@ -19,6 +21,10 @@ class CommandGiven(Event, frozen=True, kw_only=True, gc=False, tag="command_give
     """A person gave a command of the desk; `word` is the part of it that counts (section 4)."""
 
     word: str
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.COMMAND}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.PERSON, Lane.TOOL, Stroke.TELL, f"/review-desk {self.word}")
 
 
 class StepTaken(Event, frozen=True, kw_only=True, gc=False, tag="step_taken"):
@@ -29,12 +35,19 @@ class StepTaken(Event, frozen=True, kw_only=True, gc=False, tag="step_taken"):
     phase: Phase  # before
     to: Phase
 
+    def step(self, order: Order, here: Here) -> int | None:
+        if order is not Order.DESK:
+            return None
+        opens = self.to is not self.phase and self.to not in (Phase.IDLE, Phase.CLOSED)
+        return DeskStep.DIALOG if opens else DeskStep.TABLE
+
 
 class DialogOver(Event, frozen=True, kw_only=True, gc=False, tag="dialog_over"):
     """A dialog of the desk came back, and what it brought does not count. `why`: see `Discarded`."""
 
     pending: Pending
     why: Discarded
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.BACK}
 
 
 class Discarded(StrEnum):
@@ -54,6 +67,10 @@ class NoteRecorded(Event, frozen=True, kw_only=True, gc=False, tag="note_recorde
     status: Status
     revision: int
     text_changed: bool
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.TABLE}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.DISK, Stroke.EFFECT, f"{self.entry_id}: {self.status} r{self.revision}")
 
 
 class GrantGiven(Event, frozen=True, kw_only=True, gc=False, tag="grant_given"):
@@ -61,6 +78,7 @@ class GrantGiven(Event, frozen=True, kw_only=True, gc=False, tag="grant_given"):
 
     session_id: str
     revision: int
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.TABLE}
 
 
 class GrantEnded(Event, frozen=True, kw_only=True, gc=False, tag="grant_ended"):
@@ -69,6 +87,7 @@ class GrantEnded(Event, frozen=True, kw_only=True, gc=False, tag="grant_ended"):
     session_id: str
     revision: int
     why: GrantEnd
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.TABLE}
 
 
 class ActRefused(Event, frozen=True, kw_only=True, gc=False, tag="act_refused"):
@@ -76,6 +95,10 @@ class ActRefused(Event, frozen=True, kw_only=True, gc=False, tag="act_refused"):
 
     check: int
     text: str
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.TABLE}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.WRAPPER, Stroke.REFUSE, self.text)
 
 
 class Notified(Event, frozen=True, kw_only=True, gc=False, tag="notified"):
@@ -83,18 +106,28 @@ class Notified(Event, frozen=True, kw_only=True, gc=False, tag="notified"):
 
     kind: NotifyType
     message: str
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.SAY}
+
+    def drawn(self, view: View) -> Drawn:
+        stroke = Stroke.REFUSE if self.kind == "error" else Stroke.TELL
+        return Drawn(Lane.TOOL, Lane.PERSON, stroke, self.message)
 
 
 class StatusShown(Event, frozen=True, kw_only=True, gc=False, tag="status_shown"):
     """The status line was set."""
 
     text: str
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.SAY}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.PERSON, Stroke.TELL, self.text)
 
 
 class WidgetShown(Event, frozen=True, kw_only=True, gc=False, tag="widget_shown"):
     """The widget's lines were set."""
 
     lines: tuple[str, ...]
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.SAY}
 
 
 class MessagePosted(Event, frozen=True, kw_only=True, gc=False, tag="message_posted"):
@@ -102,22 +135,30 @@ class MessagePosted(Event, frozen=True, kw_only=True, gc=False, tag="message_pos
 
     summary: str
     text: str | None = None
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.SAY}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.TOOL, Lane.PERSON, Stroke.TELL, self.summary)
 
 
 class PanelShown(Event, frozen=True, kw_only=True, gc=False, tag="panel_shown"):
     """The overlay panel took the focus."""
 
     question_id: str
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.DIALOG}
 
 
 class PanelHidden(Event, frozen=True, kw_only=True, gc=False, tag="panel_hidden"):
     """The panel is gone, its component disposed, and the focus is back where it was (V-60)."""
 
     question_id: str
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.BACK}
 
 
 class PanelNeverShown(Event, frozen=True, kw_only=True, gc=False, tag="panel_never_shown"):
     """The panel was ready only after the abort: it was disposed without being shown (V-60)."""
+
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.BACK}
 
 
 class SessionMoved(Event, frozen=True, kw_only=True, gc=False, tag="session_moved"):
@@ -126,12 +167,20 @@ class SessionMoved(Event, frozen=True, kw_only=True, gc=False, tag="session_move
     by: str
     session_id: str
     leaf_id: str | None
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.PERSON, Lane.DISK, Stroke.TELL)
 
 
 class MovePrevented(Event, frozen=True, kw_only=True, gc=False, tag="move_prevented"):
     """An extension cancelled a move beforehand: nothing moved, and nothing ended (V-38)."""
 
     by: str
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.PERSON, Lane.DISK, Stroke.REFUSE)
 
 
 class SessionReopened(Event, frozen=True, kw_only=True, gc=False, tag="session_reopened"):
@@ -140,6 +189,10 @@ class SessionReopened(Event, frozen=True, kw_only=True, gc=False, tag="session_r
     session_id: str
     entries: int
     remarks: tuple[str, ...] = ()
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}
+
+    def drawn(self, view: View) -> Drawn:
+        return note(Lane.DISK)
 
 
 class EntryArrived(Event, frozen=True, kw_only=True, gc=False, tag="entry_arrived"):
@@ -148,6 +201,10 @@ class EntryArrived(Event, frozen=True, kw_only=True, gc=False, tag="entry_arrive
     session_id: str
     entry_id: str
     type: str
+    steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}
+
+    def drawn(self, view: View) -> Drawn:
+        return note(Lane.DISK)
 
 
 ReviewEvent: TypeAlias = (

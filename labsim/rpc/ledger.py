@@ -12,13 +12,30 @@ from typing import Any, TypeAlias
 from msgspec import UNSET
 
 from labsim.events import Event
+from labsim.hostvalues import stringify
+from labsim.lanes import Drawn, Lane, Stroke, View, note
 from labsim.rpc.broker import SettledBy
+from labsim.steps import DeskStep, DialogStep, Here, HostCallStep, Order
+from labsim.terms import DialogKind
 
 
 class FrameSent(Event, frozen=True, kw_only=True, tag="frame_sent"):
     """The server wrote `frame`, as it is on the wire."""
 
     frame: Mapping[str, Any]
+
+    def drawn(self, view: View) -> Drawn:
+        broker, method = view.asker, _text(self.frame, "method")
+        if method == "cancel":
+            return Drawn(broker, Lane.PERSON, Stroke.TELL, f"close {_text(self.frame, 'targetId')}")
+        return Drawn(broker, Lane.PERSON, Stroke.TELL, f"{method} {_text(self.frame, 'id')}")
+
+    def step(self, order: Order, here: Here) -> int | None:
+        method = self.frame.get("method")
+        if method == "cancel":
+            return _step(order, here, DialogStep.WAIT, DeskStep.BACK)
+        opens = method in tuple(DialogKind)
+        return _step(order, here, DialogStep.SEND, DeskStep.DIALOG if opens else DeskStep.SAY)
 
 
 class FrameReceived(Event, frozen=True, kw_only=True, tag="frame_received"):
@@ -27,9 +44,24 @@ class FrameReceived(Event, frozen=True, kw_only=True, tag="frame_received"):
     frame: Any
     consumed: bool
 
+    def drawn(self, view: View) -> Drawn:
+        if not self.consumed:
+            return Drawn(Lane.PERSON, view.asker, Stroke.REFUSE, f"answers no dialog: {stringify(self.frame)}")
+        rest = {key: value for key, value in self.frame.items() if key not in ("type", "id")}
+        return Drawn(Lane.PERSON, view.asker, Stroke.ANSWER, f"{_text(self.frame, 'id')} {stringify(rest)}")
+
+    def step(self, order: Order, here: Here) -> int | None:
+        return _step(order, here, DialogStep.WAIT, DeskStep.BACK)
+
 
 class SignalAborted(Event, frozen=True, kw_only=True, tag="signal_aborted"):
     """The caller gave up."""
+
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.CALLER, view.asker, Stroke.TELL, "gives up")
+
+    def step(self, order: Order, here: Here) -> int | None:
+        return _step(order, here, DialogStep.WAIT)
 
 
 class ClientDisconnected(Event, frozen=True, kw_only=True, tag="client_disconnected"):
@@ -37,12 +69,27 @@ class ClientDisconnected(Event, frozen=True, kw_only=True, tag="client_disconnec
 
     message: str
 
+    def drawn(self, view: View) -> Drawn:
+        return Drawn(Lane.PERSON, view.asker, Stroke.REFUSE, self.message)
+
+    def step(self, order: Order, here: Here) -> int | None:
+        if order is Order.DESK:
+            return DeskStep.BACK  # also inside a call: it is the end of every dialog
+        return _step(order, here, DialogStep.WAIT)
+
 
 class TimeoutCallback(Event, frozen=True, kw_only=True, tag="timeout_callback"):
     """A dialog's time is over and its caller's on-timeout callback is due. `heard` false: the caller gave none."""
 
     dialog_id: str
     heard: bool
+
+    def drawn(self, view: View) -> Drawn:
+        heard = "" if self.heard else ", nobody listens"
+        return Drawn(view.asker, Lane.CALLER, Stroke.TELL, f"the time of {self.dialog_id} is over{heard}")
+
+    def step(self, order: Order, here: Here) -> int | None:
+        return _step(order, here, DialogStep.WAIT)
 
 
 class DialogSettled(Event, frozen=True, kw_only=True, tag="dialog_settled"):
@@ -53,7 +100,34 @@ class DialogSettled(Event, frozen=True, kw_only=True, tag="dialog_settled"):
     value: Any = UNSET
     error: str | None = None
 
+    def drawn(self, view: View) -> Drawn:
+        if view.asker is not Lane.BROKER:
+            return note(view.asker)  # inside a call the dialog's caller is the lane itself
+        return Drawn(view.asker, Lane.CALLER, Stroke.ANSWER if self.error is None else Stroke.REFUSE)
+
+    def step(self, order: Order, here: Here) -> int | None:
+        return _step(order, here, DialogStep.SETTLED, DeskStep.BACK)
+
 
 RpcEvent: TypeAlias = (
     FrameSent | FrameReceived | SignalAborted | ClientDisconnected | TimeoutCallback | DialogSettled
 )
+
+
+def _step(order: Order, here: Here, dialog: int, desk: int | None = None) -> int | None:
+    """The step of what happens to a dialog; `desk` where it is the Review Desk's own, and not a call's."""
+    match order:
+        case Order.RPC:
+            return dialog
+        case Order.CALL:
+            return here.asking
+        case Order.HOST_CALL:
+            return HostCallStep.APPROVER
+        case Order.DESK:
+            return None if here.in_call else desk
+    return None
+
+
+def _text(frame: Any, name: str) -> str:
+    value = frame.get(name, "") if isinstance(frame, Mapping) else ""
+    return value if isinstance(value, str) else stringify(value)

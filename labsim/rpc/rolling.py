@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from msgspec import Struct
-
-from labsim.events import Clock, Ledger, as_mapping
+from labsim.events import Clock, Event, Ledger, as_mapping
 from labsim.hostvalues import stringify
 
 MOST_EVENTS: Final = 10_000
@@ -46,7 +44,7 @@ class RollingLedger(Ledger):
         """How many events there ever were."""
         return self.first + len(self.events)
 
-    def _append(self, event: Struct) -> None:
+    def _append(self, event: Event) -> None:
         size = len(stringify(as_mapping(event)))
         self.events.append(event)
         self._sizes.append(size)
