@@ -18,7 +18,7 @@ from labsim.events import CallStarted, Execute, PolicyResolved, QuestionAnswered
 from labsim.fallback.events import PrimitiveAttempted
 from labsim.gate import events as host
 from labsim.review import events as desk
-from labsim.show import call_of, describe_lines, kind_of
+from labsim.show import describe_lines
 from labsim.steps import Place
 from labsim.terms import APPROVAL_OPTIONS, DialogKind
 from workbook.played import PlacedEvent, Played, placed, report_of
@@ -145,7 +145,7 @@ class _Fold:
             number=one.number,
             at_ms=event.at_ms,
             call=one.call,
-            kind=kind_of(event),
+            kind=event.kind_name(),
             says=describe_lines(event),
             places=places,
             state=self._state(_policy(event, owner)),
@@ -154,7 +154,7 @@ class _Fold:
 
     def _owner(self, one: PlacedEvent) -> Follower | None:
         """The call that an event is about: the one it names, the one that expects it, or the one named last."""
-        named = call_of(one.event)
+        named = one.event.names_call()
         if named:
             self._last_call = next((found for found in reversed(self._active) if found.subject == named), None)
             return self._last_call
@@ -282,7 +282,7 @@ def _batch() -> Begin:
     known: set[str] = set()
 
     def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
-        named = call_of(event)
+        named = event.names_call()
         if named and named not in known:
             known.add(named)
             yield through_the_loop(named)
