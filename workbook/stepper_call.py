@@ -1,8 +1,6 @@
 """One call of the first host, from the first event about it to its last: what can still stop it, and what did.
 
-Above `stepper_wrapper` and `stepper_tools`; below `stepping`, beside `stepper_gate`, `stepper_review` and
-`stepper_host`. Around the wrapper there may be the agent loop, which prepares the call (spec/wrapper.md
-section 11).
+Around the wrapper there may be the agent loop, which prepares the call (spec/wrapper.md section 11).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What lies behind a gate of the first host: an ordinary tool, `write` with its devices, the Review Desk's tool.
 
-Above `stepper_wrapper`, whose `Inside` these are; below `stepper_call`. `write` has a gate inside itself: the
-device's own, which it passes the call on to (spec/dispatch.md section 4).
+These are what `stepper_wrapper` calls `Inside`. `write` has a gate inside itself: the device's own, which it
+passes the call on to (spec/dispatch.md section 4).
 """
 
 from __future__ import annotations

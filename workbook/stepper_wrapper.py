@@ -1,8 +1,8 @@
 """One `execute`, followed event by event: its gate, the tool behind it, and the handlers of its result.
 
-Above `stepper_stops`, below `stepper_tools` and `stepper_call`. A follower begins with everything that its part of
-the call could stop it by (spec/wrapper.md section 2); each event rules something out, or makes one thing certain.
-What the case was given is not looked at: at any row, what is left is what the rules leave open.
+A follower begins with everything that its part of the call could stop it by (spec/wrapper.md section 2); each
+event rules something out, or makes one thing certain. What the case was given is not looked at: at any row, what
+is left is what the rules leave open.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A ledger as a film: one frame a row, with the step, the state so far, and what could still stop it from there.
 
-Above the followers and `stepper_orders`; below `stepper_view`, which shows it. Everything here is folded from the
-events up to that row and from nothing else: not from what the case was given, and not from what came of it. So a
-frame says what a person who had stopped the clock there could know, and a longer ledger never changes an earlier
-frame. The cost is linear in the ledger, for as many things as are under way at once.
+Everything here is folded from the events up to that row and from nothing else: not from what the case was given,
+and not from what came of it. So a frame says what a person who had stopped the clock there could know, and a
+longer ledger never changes an earlier frame. The cost is linear in the ledger, for as many things as are under
+way at once.
 """
 
 from __future__ import annotations
