@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from msgspec import Struct
-
 from labsim.events import Event, Execute
 from labsim.gate import events as host
 from labsim.gate import words
@@ -80,7 +78,7 @@ class GateCallFollower:
     def concerns(self, event: Event, *, mine: bool) -> bool:
         return mine or not event.names_call()  # the end of a turn is about all of its calls
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         left = self.left
         match event:
             case host.HookAnswered(answer=answer):
