@@ -4,16 +4,14 @@ Above `terms` and `approval`, below everything that emits. A record is frozen, a
 input is a copy, so the ledger shows what was, not what became of it. Field names on the wire are those of the
 recorded answers; `atMs` is simulated time.
 
-Two kinds of event stand side by side. *Heard* events are those that a recording extension hears or that the
-dialog and the executor note themselves: these are compared with the real program. *Desk* events are the
-simulator's own remarks on a step that the real program takes silently (which rule decided, what a handler
-returned, that a question is open); they explain, and are never compared.
+Whatever the program knows about a kind of event stands with its class, once: its words, its standing, whose call it
+belongs to, the observed fields that it shows, how it is drawn, and its step. `labsim.kinds` lists the classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, Final, TypeAlias, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -23,7 +21,7 @@ from labsim.errors import CANCELLED, AbortError
 from labsim.hostvalues import stringify
 from labsim.lanes import Drawn, Lane, Stroke, View, note
 from labsim.steps import CallStep, DeskStep, Here, HostCallStep, Order, Steps
-from labsim.terms import APPROVAL_OPTIONS, APPROVE, ApprovalMode, DialogKind, EventName, Policy, Tier
+from labsim.terms import APPROVAL_OPTIONS, APPROVE, ApprovalMode, DialogKind, EventName, Policy, Standing, Tier
 
 
 class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event", rename="camel"):
@@ -36,6 +34,29 @@ class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event", rena
     at_ms: int
     #: On which step of which list it stands, where that is always the same one.
     steps: ClassVar[Steps] = {}
+    #: Who hears of it.
+    standing: ClassVar[Standing] = Standing.REMARK
+    #: The observed fields of a case that are read from events of this kind, by their names on the wire.
+    shows: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def kind_name(cls) -> str:
+        """The wire name of this kind; of a class that only others share, its own name."""
+        return str(cls.__struct_config__.tag)
+
+    def says(self) -> str:
+        """What happened, in words. Texts of tools and people are quoted as they are, whatever is in them."""
+        return field_by_field(as_mapping(self), "event", "atMs")
+
+    def names_call(self) -> str:
+        """The id of the call that it names itself; "" for one that names none (a dialog, a frame)."""
+        call: str = getattr(self, "tool_call_id", "")
+        return call
+
+    def names_request(self) -> str:
+        """The id of the request that it is about, at the host that numbers them; "" for none."""
+        request: str = getattr(self, "request_id", "")
+        return request
 
     def drawn(self, view: View) -> Drawn | None:
         """How a sequence picture shows it, by what the picture knows then; None: as a remark of the desk."""
@@ -49,7 +70,7 @@ class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event", rena
         """Notes in `here` what is different for the events after it."""
 
 
-# ---------------------------------------------------------------------------------------------- heard events
+# ------------------------------------------------------------------------------------------ events and steps
 
 
 class ToolCallEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_call"):
@@ -59,6 +80,11 @@ class ToolCallEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_call")
     tool_call_id: str
     input: Any = UNSET
     steps: ClassVar[Steps] = {Order.CALL: CallStep.HANDLERS}
+    standing: ClassVar[Standing] = Standing.TOLD
+    shows: ClassVar[tuple[str, ...]] = ("toolCalls",)
+
+    def says(self) -> str:
+        return f"handlers see {stringify(self.input)}"
 
     def drawn(self, view: View) -> Drawn:
         return view.tells_handlers(stringify(self.input))
@@ -76,6 +102,11 @@ class ApprovalRequested(Event, frozen=True, kw_only=True, gc=False, tag="tool_ap
     reason: str | UnsetType = UNSET
     approval_mode: ApprovalMode
     steps: ClassVar[Steps] = {Order.CALL: CallStep.ANNOUNCE}
+    standing: ClassVar[Standing] = Standing.TOLD
+
+    def says(self) -> str:
+        text = f"approval of {self.tool_name} is requested, mode {self.approval_mode}"
+        return text if self.reason is UNSET else f"{text}, reason: {self.reason}"
 
     def drawn(self, view: View) -> Drawn:
         return view.tells_handlers(f"mode {self.approval_mode}")
@@ -89,6 +120,11 @@ class ApprovalResolved(Event, frozen=True, kw_only=True, gc=False, tag="tool_app
     tool_call_id: str
     approved: bool
     reason: str | UnsetType = UNSET
+    standing: ClassVar[Standing] = Standing.TOLD
+
+    def says(self) -> str:
+        verdict = "approved" if self.approved else "not approved"
+        return verdict if self.reason is UNSET else f"{verdict}: {self.reason}"
 
     def drawn(self, view: View) -> Drawn:
         verdict = "approved" if self.approved else "not approved"
@@ -106,6 +142,10 @@ class UiSelect(Event, frozen=True, kw_only=True, gc=False, tag="ui.select"):
 
     options: tuple[str, ...]
     choice: Any
+    standing: ClassVar[Standing] = Standing.STEP
+
+    def says(self) -> str:
+        return f"{_came_back(self.choice, self.options)} (offered: {', '.join(self.options)})"
 
     def drawn(self, view: View) -> Drawn:
         stroke = Stroke.REFUSE if isinstance(self.choice, dict) else Stroke.ANSWER
@@ -123,6 +163,10 @@ class RpcSelect(Event, frozen=True, kw_only=True, gc=False, tag="rpc.select"):
 
     options: tuple[str, ...]
     choice: Any
+    standing: ClassVar[Standing] = Standing.STEP
+
+    def says(self) -> str:
+        return f"{_came_back(self.choice, self.options)} (offered: {', '.join(self.options)})"
 
     def drawn(self, view: View) -> Drawn:
         says = _in_short(self.choice)
@@ -144,6 +188,11 @@ class Execute(Event, frozen=True, kw_only=True, gc=False, tag="execute"):
     tool_call_id: str
     input: Any = UNSET
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.HOST_CALL: HostCallStep.RUN}
+    standing: ClassVar[Standing] = Standing.STEP
+    shows: ClassVar[tuple[str, ...]] = ("effects", "input")
+
+    def says(self) -> str:
+        return f"the inert executor of {self.tool} is entered with {stringify(self.input)}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(view.gate, Lane.TOOL, Stroke.EFFECT, stringify(self.input))
@@ -159,6 +208,10 @@ class ToolResultEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_resu
     details: Any = UNSET
     is_error: bool
     steps: ClassVar[Steps] = {Order.CALL: CallStep.HAND_BACK}
+    standing: ClassVar[Standing] = Standing.TOLD
+
+    def says(self) -> str:
+        return f"{'error' if self.is_error else 'result'}: {self.content}"
 
     def drawn(self, view: View) -> Drawn:
         return view.tells_handlers(f"{'error' if self.is_error else 'result'}: {self.content}")
@@ -169,6 +222,10 @@ class PreviewWait(Event, frozen=True, kw_only=True, gc=False, tag="preview_wait"
 
     tool_call_id: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.DECIDE}
+    standing: ClassVar[Standing] = Standing.STEP
+
+    def says(self) -> str:
+        return "waits until the call is on screen"
 
     def drawn(self, view: View) -> Drawn:
         return view.decides("waits until the call is on screen")
@@ -182,6 +239,10 @@ class TierResolved(Event, frozen=True, kw_only=True, gc=False, tag="tier_resolve
 
     tier: Tier
     steps: ClassVar[Steps] = {Order.CALL: CallStep.JUDGE_EFFECTIVE}
+    standing: ClassVar[Standing] = Standing.STEP
+
+    def says(self) -> str:
+        return f"tier {self.tier} is reported to the dispatcher"
 
     def drawn(self, view: View) -> Drawn:
         if view.overlapping:
@@ -198,6 +259,10 @@ class ExtensionError(Event, frozen=True, kw_only=True, gc=False, tag="extension_
     extension_path: str
     on: str
     error: str
+    standing: ClassVar[Standing] = Standing.TOLD
+
+    def says(self) -> str:
+        return f"{self.extension_path} failed on {self.on}: {self.error}"
 
     def drawn(self, view: View) -> Drawn:
         says = f"{self.extension_path} on {self.on}: {self.error}"
@@ -218,20 +283,7 @@ class ExtensionError(Event, frozen=True, kw_only=True, gc=False, tag="extension_
             here.stops = CallStep.HANDLERS
 
 
-HeardEvent: TypeAlias = (
-    ToolCallEvent
-    | ApprovalRequested
-    | ApprovalResolved
-    | UiSelect
-    | RpcSelect
-    | Execute
-    | ToolResultEvent
-    | PreviewWait
-    | TierResolved
-    | ExtensionError
-)
-
-# ----------------------------------------------------------------------------------------------- desk events
+# --------------------------------------------------------------------------------------------------- remarks
 
 
 class CallStarted(Event, frozen=True, kw_only=True, gc=False, tag="call_started"):
@@ -241,6 +293,9 @@ class CallStarted(Event, frozen=True, kw_only=True, gc=False, tag="call_started"
     tool_call_id: str
     input: Any = UNSET
     steps: ClassVar[Steps] = {Order.CALL: CallStep.PREPARE}
+
+    def says(self) -> str:
+        return f"{self.tool_name} is called with {stringify(self.input)}"
 
     def drawn(self, view: View) -> Drawn:
         given = stringify(self.input)
@@ -255,6 +310,9 @@ class MarkerConsumed(Event, frozen=True, kw_only=True, gc=False, tag="marker_con
     tool_call_id: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.PREPARE}
 
+    def says(self) -> str:
+        return "the loop had emitted tool_call already; the marker is used up"
+
     def drawn(self, view: View) -> Drawn:
         return view.decides("the loop has emitted tool_call already")
 
@@ -267,6 +325,9 @@ class ModeMisspelt(Event, frozen=True, kw_only=True, gc=False, tag="mode_misspel
     configured: Any
     steps: ClassVar[Steps] = {Order.CALL: CallStep.PREPARE}
 
+    def says(self) -> str:
+        return f"{stringify(self.configured)} is no mode, so the call is judged in yolo"
+
 
 class PolicyResolved(Event, frozen=True, kw_only=True, gc=False, tag="policy_resolved"):
     """Resolution ran, on the original input (step 3) or on the effective one (step 5), and this came out."""
@@ -275,6 +336,16 @@ class PolicyResolved(Event, frozen=True, kw_only=True, gc=False, tag="policy_res
     tool_call_id: str
     on: str  # "original" or "effective"
     resolution: Resolution
+    shows: ClassVar[tuple[str, ...]] = ("tier", "policy", "source", "rule")
+
+    def says(self) -> str:
+        found = self.resolution
+        text = f"{found.policy} on the {self.on} input, by {found.source} ({found.rule}), tier {found.tier}"
+        if found.override:
+            text += ", override"
+        if found.policy_key:
+            text += f", key {found.policy_key}"
+        return text + (f", reason: {found.reason}" if found.reason else "")
 
     def drawn(self, view: View) -> Drawn:
         found = self.resolution
@@ -303,6 +374,10 @@ class HandlerAnswered(Event, frozen=True, kw_only=True, gc=False, tag="handler_a
     input: Any = UNSET
     steps: ClassVar[Steps] = {Order.CALL: CallStep.HANDLERS}
 
+    def says(self) -> str:
+        text = f"{self.extension_path}: {self.answer}"
+        return text if self.input is UNSET else f"{text} the input with {stringify(self.input)}"
+
     def drawn(self, view: View) -> Drawn:
         stroke = Stroke.REFUSE if self.answer == "blocks" else Stroke.ANSWER
         says = f"{self.extension_path} {_ANSWERS_DRAWN.get(self.answer, self.answer)}"
@@ -323,6 +398,9 @@ class PromptDecided(Event, frozen=True, kw_only=True, gc=False, tag="prompt_deci
     because: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.DECIDE}
 
+    def says(self) -> str:
+        return f"{'a prompt is required' if self.required else 'no prompt'}: {self.because}"
+
     def drawn(self, view: View) -> Drawn:
         return view.decides(f"{'prompt required' if self.required else 'no prompt'}: {self.because}")
 
@@ -339,6 +417,10 @@ class QuestionAsked(Event, frozen=True, kw_only=True, gc=False, tag="question_as
     title: str
     options: tuple[str, ...] = ()
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
+    shows: ClassVar[tuple[str, ...]] = ("prompts", "promptIncludes", "dialogs")
+
+    def says(self) -> str:
+        return f"{self.kind} {self.question_id} opens: {self.title}"
 
     def drawn(self, view: View) -> Drawn:
         if view.overlapping:
@@ -368,6 +450,9 @@ class QuestionAnswered(Event, frozen=True, kw_only=True, gc=False, tag="question
     answer: Any
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
 
+    def says(self) -> str:
+        return f"{self.kind} {self.question_id} ends: {_came_back(self.answer)}"
+
     def drawn(self, view: View) -> Drawn:
         if not view.overlapping:
             return Drawn(Lane.PERSON, view.asker, Stroke.ANSWER, _in_short(self.answer))
@@ -385,6 +470,10 @@ class LateReply(Event, frozen=True, kw_only=True, gc=False, tag="late_reply"):
 
     question_id: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER, Order.DESK: DeskStep.BACK}
+    shows: ClassVar[tuple[str, ...]] = ("lateReplies",)
+
+    def says(self) -> str:
+        return f"a reply to {self.question_id} comes too late and changes nothing"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.PERSON, view.late, Stroke.REFUSE, f"to {self.question_id}, too late")
@@ -397,6 +486,10 @@ class SafetyAcknowledged(Event, frozen=True, kw_only=True, gc=False, tag="safety
     tool_call_id: str
     checks: int
     steps: ClassVar[Steps] = {Order.CALL: CallStep.SETTLE}
+    shows: ClassVar[tuple[str, ...]] = ("providerSafetyApproved",)
+
+    def says(self) -> str:
+        return f"the same answer acknowledges {self.checks} safety check{'s' if self.checks != 1 else ''}"
 
     def drawn(self, view: View) -> Drawn:
         checks = "the safety check" if self.checks == 1 else f"{self.checks} safety checks"
@@ -411,6 +504,10 @@ class CallReturned(Event, frozen=True, kw_only=True, gc=False, tag="call_returne
     content: str
     is_error: bool
     steps: ClassVar[Steps] = {Order.CALL: CallStep.HAND_BACK}
+    shows: ClassVar[tuple[str, ...]] = ("outcome", "errorIncludes", "successfulCalls")
+
+    def says(self) -> str:
+        return f"returns {'an error result' if self.is_error else 'a result'}: {self.content}"
 
     def drawn(self, view: View) -> Drawn:
         kind = "an error result" if self.is_error else "a result"
@@ -424,6 +521,10 @@ class CallThrew(Event, frozen=True, kw_only=True, gc=False, tag="call_threw"):
     tool_call_id: str
     error: str
     error_name: str
+    shows: ClassVar[tuple[str, ...]] = ("outcome", "errorIncludes")
+
+    def says(self) -> str:
+        return f"throws: {self.error}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(view.gate, view.caller, Stroke.REFUSE, self.error)
@@ -439,21 +540,6 @@ class CallThrew(Event, frozen=True, kw_only=True, gc=False, tag="call_threw"):
             return CallStep.DECIDE  # given up while the call was not on screen yet
         return here.stops
 
-
-DeskEvent: TypeAlias = (
-    CallStarted
-    | MarkerConsumed
-    | ModeMisspelt
-    | PolicyResolved
-    | HandlerAnswered
-    | PromptDecided
-    | QuestionAsked
-    | QuestionAnswered
-    | LateReply
-    | SafetyAcknowledged
-    | CallReturned
-    | CallThrew
-)
 
 
 _ANSWERS_DRAWN: Final = {
@@ -540,15 +626,36 @@ class Ledger:
         return self.events[index]
 
 
-def as_mapping(event: Struct) -> dict[str, Any]:
+def as_mapping(event: Event) -> dict[str, Any]:
     """An event as a plain mapping with its wire names, `event` first; absent parts are absent."""
     built: dict[str, Any] = msgspec.to_builtins(event)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in built.items()}
 
 
-_HEARD = frozenset(get_args(HeardEvent))
+def is_heard(event: Event) -> bool:
+    """Whether the host itself tells of an event or takes it as a step; so it is compared with the real program."""
+    return event.standing is not Standing.REMARK
 
 
-def is_heard(event: Struct) -> bool:
-    """Whether an event is of the kind that is compared with the real program."""
-    return type(event) in _HEARD
+def plainly(value: object) -> str:
+    """A text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else stringify(value)
+
+
+def field_by_field(record: Mapping[str, Any], *left_out: str) -> str:
+    """A record in no words of its own: its fields, but for those left out."""
+    return ", ".join(f"{key}: {plainly(value)}" for key, value in record.items() if key not in left_out)
+
+
+def _came_back(choice: Any, offered: Sequence[str] = ()) -> str:
+    """What a dialog came back with, or how it broke. What was not offered is quoted: a blank can matter (W-40)."""
+    match choice:
+        case None:
+            return "no answer"
+        case {"throw": message}:
+            return f"the dialog breaks with: {message}"
+        case {"throwValue": value}:
+            return f"the dialog throws {stringify(value)}, which is no error"
+        case {"disconnect": message}:
+            return f"the client goes away: {message}"
+    return f"the answer is {choice if choice in offered else stringify(choice)}"

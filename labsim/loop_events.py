@@ -1,6 +1,6 @@
 """The ledger's records of the agent loop: what it did with a batch of calls before and after the wrapper.
 
-Above `events`, below `loop` (spec/wrapper.md section 11). `tool_execution_start` is the real program's event; the
+`tool_execution_start` is the real program's event; the
 others are the simulator's remarks on steps that the real program takes silently, and none of them is compared.
 """
 
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from msgspec import UNSET, UnsetType
 
 from labsim.events import Event
+from labsim.hostvalues import stringify
 from labsim.steps import Here, LoopStep, Order, Steps
 
 
@@ -60,6 +61,12 @@ class ArgumentsChecked(Event, frozen=True, kw_only=True, gc=False, tag="argument
     input: Any = UNSET
     problem: str | UnsetType = UNSET
 
+    def says(self) -> str:
+        given = "the model's arguments" if self.of is Checked.MODEL else "the replacement"
+        if self.problem is not UNSET:
+            return f"the schema refuses {given}: {self.problem}"
+        return f"the schema takes {given} as {stringify(self.input)}"
+
     def step(self, order: Order, here: Here) -> int | None:
         if order is not Order.LOOP:
             return None
@@ -73,6 +80,9 @@ class MarkerSet(Event, frozen=True, kw_only=True, gc=False, tag="marker_set"):
     tool_call_id: str
     steps: ClassVar[Steps] = {Order.LOOP: LoopStep.HOOK}
 
+    def says(self) -> str:
+        return "the loop emits tool_call itself, and leaves a marker for the wrapper"
+
 
 class HookEnded(Event, frozen=True, kw_only=True, gc=False, tag="hook_ended"):
     """The per-call hook is over. `reason` is there only where it refused the call."""
@@ -83,6 +93,9 @@ class HookEnded(Event, frozen=True, kw_only=True, gc=False, tag="hook_ended"):
     reason: str | UnsetType = UNSET
     steps: ClassVar[Steps] = {Order.LOOP: LoopStep.HOOK}
 
+    def says(self) -> str:
+        return f"the hook is over: {self.outcome}" + ("" if self.reason is UNSET else f", {self.reason}")
+
 
 class MessageRevised(Event, frozen=True, kw_only=True, gc=False, tag="message_revised"):
     """A replacement was written back into the model's message, so that history says what will run (W-70)."""
@@ -92,6 +105,9 @@ class MessageRevised(Event, frozen=True, kw_only=True, gc=False, tag="message_re
     args: Any
     steps: ClassVar[Steps] = {Order.LOOP: LoopStep.REVISE}
 
+    def says(self) -> str:
+        return f"the model's message now says {stringify(self.args)}"
+
 
 class ToolExecutionStart(Event, frozen=True, kw_only=True, gc=False, tag="tool_execution_start"):
     """The call's turn came; not proof that anything runs, for a blocked call has one too (W-69)."""
@@ -100,6 +116,9 @@ class ToolExecutionStart(Event, frozen=True, kw_only=True, gc=False, tag="tool_e
     tool_call_id: str
     args: Any = UNSET
     steps: ClassVar[Steps] = {Order.LOOP: LoopStep.TURN}
+
+    def says(self) -> str:
+        return f"the turn of {self.tool_name} comes, with {stringify(self.args)}"
 
 
 class LoopResulted(Event, frozen=True, kw_only=True, gc=False, tag="loop_result"):
@@ -111,3 +130,7 @@ class LoopResulted(Event, frozen=True, kw_only=True, gc=False, tag="loop_result"
     content: str
     is_error: bool
     steps: ClassVar[Steps] = {Order.LOOP: LoopStep.RESULT}
+
+    def says(self) -> str:
+        told = "an error" if self.is_error else "a result"
+        return f"the model is given {told} ({self.ending}): {self.content}"

@@ -19,7 +19,7 @@ from msgspec import UNSET, Struct
 
 from labsim.case import DispatchCase, RecordedCase, WrapperCase, recorded_case
 from labsim.errors import ReplayError
-from labsim.events import as_mapping, is_heard
+from labsim.events import Event, as_mapping, is_heard
 from labsim.hostvalues import same
 from labsim.play import run
 from labsim.report import CallReport, Report
@@ -183,7 +183,7 @@ def _call(report: Report, call: CallReport) -> dict[str, Any]:
     return shown
 
 
-def _event(event: Struct) -> dict[str, Any]:
+def _event(event: Event) -> dict[str, Any]:
     mapping = as_mapping(event)
     del mapping["atMs"]
     return mapping

@@ -68,7 +68,7 @@ class BatchUnderWay:
             at = [
                 place
                 for place, event in enumerate(ledger)
-                if getattr(event, "tool_call_id", None) == result.tool_call_id and place >= self._prepared
+                if event.names_call() == result.tool_call_id and place >= self._prepared
             ]
             turns.append(
                 CallReport(

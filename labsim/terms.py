@@ -65,6 +65,14 @@ class Outcome(StrEnum):
     THROW_SAME_ERROR = "throw-same-error"
 
 
+class Standing(StrEnum):
+    """Who hears of an event."""
+
+    TOLD = "told"  # the host tells it: to extensions, at the second host to whoever follows the session
+    STEP = "step"  # the host takes this step, and no event of its own names it
+    REMARK = "remark"  # the simulator's alone, on what the host does silently: it explains, and is never compared
+
+
 class EventName(StrEnum):
     """The events that handlers can register for."""
 

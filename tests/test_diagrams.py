@@ -29,7 +29,6 @@ from played_kit import (
 from labsim.events import Event, Ledger
 from labsim.play import start
 from labsim.report import Report
-from labsim.show import kind_of
 from workbook.arrows import EVENTS_DRAWN
 from workbook.diagrams import Diagram, sequence
 from workbook.grid import WIDTH, columns_of
@@ -237,7 +236,7 @@ def test_a_finished_call_of_a_waiting_case_waits_for_nobody():
 def test_every_form_has_every_event_once_and_in_order(name: str):
     """Text, picture, list and Mermaid source are drawn from the ledger and from nothing else."""
     report = ALL[name]
-    kinds = [(number, kind_of(event)) for number, event in enumerate(report.ledger, start=1)]
+    kinds = [(number, event.kind_name()) for number, event in enumerate(report.ledger, start=1)]
     diagram = sequence(report)
 
     in_text = re.findall(r"^ {,3}(\d+) .*[|*] {2}([a-z_.]+)", diagram.text, re.MULTILINE)

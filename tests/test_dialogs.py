@@ -17,7 +17,6 @@ from labsim.errors import HostError
 from labsim.events import LateReply
 from labsim.library import fixtures_dir
 from labsim.play import Performance, run, start
-from labsim.show import kind_of
 from labsim.stage import AbortSignal
 from labsim.terms import DialogKind
 from labsim.ui import QuestionUI
@@ -32,7 +31,7 @@ def press(live: LivePlay, dialog: str, option: int) -> None:
 
 
 def kinds(live: LivePlay) -> list[str]:
-    return [kind_of(event) for event in live.report().ledger]
+    return [event.kind_name() for event in live.report().ledger]
 
 
 # ------------------------------------------------------------------------------------------- one path for everybody

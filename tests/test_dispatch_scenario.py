@@ -25,7 +25,7 @@ from labsim.play import run, start
 from labsim.recordings import read_lines
 from labsim.replay import as_recorded, replay
 from labsim.rpc.ledger import FrameSent
-from labsim.show import describe, kind_of, ledger_lines
+from labsim.show import describe, ledger_lines
 from labsim.terms import Tier
 
 RECORDED = Path(__file__).parent.parent / "fixtures" / "recorded" / "dispatch.jsonl.gz"
@@ -268,7 +268,7 @@ def test_a_tier_callback_of_the_caller_hears_the_outer_gate_only():
     report = played(args={"action": "publish"}, mode="yolo", reportTier=True)
 
     assert [
-        (kind_of(event), event.tier) for event in report.ledger if kind_of(event).endswith("tier_resolved")
+        (event.kind_name(), event.tier) for event in report.ledger if event.kind_name().endswith("tier_resolved")
     ] == [("tier_resolved", Tier.EXEC)]
 
 

@@ -19,7 +19,6 @@ from labsim.events import CallReturned, CallStarted, Event, Ledger, PromptDecide
 from labsim.lanes import Drawn, Lane, Stroke, View
 from labsim.play import run
 from labsim.report import Report
-from labsim.show import kind_of
 from labsim.steps import ORDERS, CallStep, Here, Order, Steps
 from workbook import arrows
 from workbook.arrows import scene
@@ -95,7 +94,7 @@ def test_every_kind_is_in_a_book():
     assert found == set(KINDS)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=kind_of)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind_name())
 def test_a_kind_stands_on_the_lists_of_its_book_only(kind: type[Event]):
     """A step is one that its list has; what is constant is said as an attribute, so that it can be read off."""
     for order, step in kind.steps.items():
@@ -103,7 +102,7 @@ def test_a_kind_stands_on_the_lists_of_its_book_only(kind: type[Event]):
         assert 0 <= step < len(ORDERS[order])
 
     told = bool(kind.steps) or "step" in vars(kind)
-    assert told != (kind_of(kind) in BESIDE_THE_CALLS), kind
+    assert told != (kind.kind_name() in BESIDE_THE_CALLS), kind
 
 
 def test_every_event_is_drawn_between_lanes_that_its_case_has(
@@ -224,7 +223,7 @@ def test_nothing_looks_up_the_module_of_an_event():
 
 def test_no_picture_walk_or_stepper_compares_the_name_of_a_kind():
     """A name is for readers; a reader of events asks the event."""
-    names = {kind_of(kind) for kind in KINDS} - {"notified"}
+    names = {kind.kind_name() for kind in KINDS} - {"notified"}
     for pattern in READERS:
         for path in (TOP / "workbook").glob(f"{pattern}.py"):
             text = path.read_text(encoding="utf-8")

@@ -16,7 +16,6 @@ from referencing import Registry, Resource
 from labsim.errors import CaseError
 from labsim.gate import ApprovalAnswer, ApprovalDecision, ApprovalRequest, SideEffectLevel, judged, pause
 from labsim.library import fixtures_dir
-from labsim.show import kind_of
 from workbook.bounded import MOST_STEPS, MOST_WAITS
 from workbook.exercise_check import check_exercises
 from workbook.exercise_file import Exercise, parse_exercises, schema_text
@@ -584,7 +583,7 @@ def test_a_failure_is_no_consent_and_the_ledger_says_so() -> None:
     failing = grade(NIGHT, Leaves).failing
     assert failing is not None
 
-    kinds = [kind_of(event) for event in failing.report.ledger]
+    kinds = [event.kind_name() for event in failing.report.ledger]
     assert "approver_failed" in kinds
     assert "execute" not in kinds
     assert failing.report.observed["runEnded"] is True

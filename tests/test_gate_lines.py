@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 from msgspec import Struct
 
@@ -12,6 +10,7 @@ from labsim.gate.events import DecidedBy, PermissionOutcome
 from labsim.gate.levels import SideEffectLevel
 from labsim.gate.request import ApprovalDecision, AuthorizationOutcome, Classification
 from labsim.gate.rules import RuleScope
+from labsim.kinds import event_classes
 from labsim.show import describe
 
 CALL = {"at_ms": 0, "tool_name": "files", "tool_call_id": "c1"}
@@ -133,7 +132,7 @@ def test_an_event_says_one_line(event: Struct, line: str):
 
 def test_every_event_of_this_host_has_words():
     """A ledger shows no bare fields: the table above covers each kind."""
-    kinds = {*get_args(gate.SessionEvent), *get_args(gate.DeskEvent), gate.Notice}
+    kinds = {kind for kind in event_classes() if issubclass(kind, gate.GateEvent)}
 
     assert {type(event) for event, _ in SAID} == kinds
 

@@ -11,7 +11,6 @@ from labsim.case import Case, parse_case, parse_file
 from labsim.library import fixtures_dir
 from labsim.play import run, start
 from labsim.report import Report
-from labsim.show import kind_of
 from workbook.arrows import Lane, Stroke, scene
 from workbook.checkpoints import kinds_of, rows_of
 from workbook.grid import WIDTH
@@ -49,7 +48,7 @@ def test_every_event_that_names_a_call_is_shown_with_it(case_id: str) -> None:
 
 def test_a_late_answer_belongs_to_the_call_that_it_was_for() -> None:
     """X4: it comes when that call and the one after it are over."""
-    late = [(one.call, kind_of(one.event)) for one in placed(play("gate-timeout-denies-the-call"))][-5:]
+    late = [(one.call, one.event.kind_name()) for one in placed(play("gate-timeout-denies-the-call"))][-5:]
 
     assert late == [
         ("no call", "turn_ended"),
@@ -287,7 +286,7 @@ def test_what_a_checkpoint_says_of_this_host_is_shown_by_rows_of_a_ledger(field:
 
     assert kinds
     assert set(kinds) <= event_kinds()
-    rows = [kind_of(list(report.ledger)[row - 1]) for row in rows_of(field, report)]
+    rows = [list(report.ledger)[row - 1].kind_name() for row in rows_of(field, report)]
     assert rows
     assert set(rows) <= set(kinds)
     counted = observed_value(field, report)

@@ -13,7 +13,6 @@ from labsim.events import Ledger, QuestionAsked, UiSelect
 from labsim.library import case_files
 from labsim.play import run
 from labsim.report import Report
-from labsim.show import kind_of
 from labsim.terms import APPROVAL_OPTIONS, DialogKind
 from workbook.invariants import ALWAYS, Invariant, Kind, PersonReplied, Which, against
 
@@ -27,7 +26,7 @@ def played(**given: Any) -> Report:
 def shown(kind: Kind, report: Report, **parts: Any) -> list[str]:
     """The kinds of the rows that speak against an invariant, each with its number."""
     rows = against(Invariant(kind=kind, says="…", **parts), report)
-    return [f"{row} {kind_of(report.ledger[row - 1])}" for row in rows]
+    return [f"{row} {report.ledger[row - 1].kind_name()}" for row in rows]
 
 
 APPROVED = played(mode="always-ask", args={"bed": 4}, choices=["Approve"])
@@ -107,7 +106,7 @@ def test_a_person_first_is_broken_by_an_effect_without_their_own_yes_in_time(
     says: Any, after_ms: int, broken: list[str]
 ) -> None:
     """The label letter by letter, and the clock to the millisecond."""
-    report = with_rows(APPROVED, (8, PersonReplied(at_ms=0, says=says, after_ms=after_ms)))
+    report = with_rows(APPROVED, (8, PersonReplied(at_ms=0, answer=says, after_ms=after_ms)))
 
     assert shown(Kind.PERSON_FIRST, report) == broken
 

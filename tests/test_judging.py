@@ -14,7 +14,6 @@ from msgspec import UNSET
 from played_kit import CLASSIFIED, DIALOG, DISPATCHED, LOOPED, NO_UI, OVER_RPC, RESOLVED, TWICE, case, play, wait
 
 from labsim.report import FieldCheck, compare
-from labsim.show import kind_of
 from workbook.judging import FIELDS, BadPrediction, compare_prediction, event_kinds, holds, observed_value
 from workbook.played import NotPlayed
 
@@ -85,8 +84,10 @@ def test_what_was_observed_can_be_asked_for_field_by_field(name: str):
             assert observed_value(field, report) == report.observed.get(field, UNSET)
     assert observed_value("errorIncludes", report) == report.observed.get("error", UNSET)
     assert observed_value("promptIncludes", report) == report.observed.get("promptTexts", UNSET)
-    assert observed_value("events", report) == Counter(map(kind_of, report.ledger))
-    assert observed_value("events.execute", report) == sum(kind_of(event) == "execute" for event in report.ledger)
+    assert observed_value("events", report) == Counter(event.kind_name() for event in report.ledger)
+    assert observed_value("events.execute", report) == sum(
+        event.kind_name() == "execute" for event in report.ledger
+    )
 
 
 def test_a_live_play_is_judged_as_far_as_it_got():
@@ -145,7 +146,7 @@ def test_the_known_kinds_are_those_that_cases_emit():
         LOOPED,
         play("late", "fallback", error={"code": "EACCES", "message": ""}),
     ):
-        assert {kind_of(event) for event in report.ledger} <= event_kinds()
+        assert {event.kind_name() for event in report.ledger} <= event_kinds()
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "a case's writes": ("scenario_dispatch",),
     "a case's batches": ("scenario_loop", "scenario_extra"),
     "plays any case": ("play",),
-    "compares, shows, measures": ("replay", "show", "bench"),
+    "compares, shows, measures": ("replay", "show", "bench", "kinds"),
     "the command line": ("__main__",),
 }
 #: Imports inside a function that point upwards, each with its reason. There are no others.

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from labsim.hostvalues import copy_json
 from labsim.library import fixtures_dir
 from labsim.play import run
-from labsim.show import kind_of
 from workbook.call_play import Mine, play_mine
 from workbook.exercise_check import check_exercises
 from workbook.exercise_file import parse_exercises
@@ -136,7 +135,7 @@ def test_a_trace_that_breaks_the_piece_and_not_a_sound_one_is_right(name: str) -
     assert graded.grade is Grade.RIGHT
     (tried,) = graded.tried
     for row in tried.flawed_rows:  # type: ignore[union-attr]  # of a trace
-        assert kind_of(tried.flawed.ledger[row - 1]) == "execute"  # type: ignore[union-attr]
+        assert tried.flawed.ledger[row - 1].kind_name() == "execute"  # type: ignore[union-attr]
     assert tried.sound_rows == ()  # type: ignore[union-attr]
     assert "The sound piece:" in str(graded)
 
@@ -312,8 +311,8 @@ def test_a_learner_s_failure_is_seen_by_the_host_as_what_it_is() -> None:
     assert handler is not None
     assert approver is not None
 
-    assert [kind_of(event) for event in handler.report.ledger][-2:] == ["extension_error", "call_threw"]
-    assert [kind_of(event) for event in approver.report.ledger][-3:] == [
+    assert [event.kind_name() for event in handler.report.ledger][-2:] == ["extension_error", "call_threw"]
+    assert [event.kind_name() for event in approver.report.ledger][-3:] == [
         "ui.select",
         "tool_approval_resolved",
         "call_threw",
@@ -352,7 +351,7 @@ def test_a_question_that_closed_meanwhile_is_answered_too_late() -> None:
 
     report = play_mine(situation, Mine(approver=WatchedApprover(slow)))
 
-    kinds = [kind_of(event) for event in report.ledger]
+    kinds = [event.kind_name() for event in report.ledger]
     assert report.finished
     assert "execute" not in kinds
 

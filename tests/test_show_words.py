@@ -114,8 +114,8 @@ def test_an_event_is_said_in_one_line(event: Struct, said: str):
 
 
 @pytest.mark.parametrize("union", [RpcEvent, FallbackEvent], ids=["rpc", "fallback"])
-def test_every_event_of_a_package_has_words_of_its_own(union: object):
-    """A kind that is added without words would show its raw fields to a learner."""
+def test_the_words_of_every_event_of_a_package_are_shown_above(union: object):
+    """A kind that is added without a sentence here would be read by nobody before a learner reads it."""
     assert set(get_args(union)) <= {type(event) for event, _ in SAID}
 
 

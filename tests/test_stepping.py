@@ -17,7 +17,6 @@ from labsim.events import Execute, QuestionAsked
 from labsim.play import run
 from labsim.report import Report
 from labsim.review.states import Action, GrantEnd, Phase
-from labsim.show import kind_of
 from labsim.steps import ORDERS, Order
 from workbook.played import NO_CALL
 from workbook.stepper_review import ENDINGS, FRUITLESS, fruitless_from
@@ -284,7 +283,7 @@ def test_there_is_one_frame_for_each_row_and_no_other(shipped: list[Film]):
     """All desks, every row; a case that calls nothing has no frame."""
     for shown in shipped:
         assert [(frame.number, frame.kind, frame.call) for frame in shown.frames] == [
-            (one.number, kind_of(one.event), one.call) for one in shown.events
+            (one.number, one.event.kind_name(), one.call) for one in shown.events
         ]
     empty = {shown.scenario for shown in shipped if not shown.frames}
 

@@ -34,7 +34,6 @@ from played_kit import (
 
 from labsim.events import is_heard
 from labsim.play import start
-from labsim.show import kind_of
 from labsim.terms import Outcome
 from workbook.captioned import ROWS_SHOWN, Look, Table
 from workbook.grid import STYLE, WIDTH, Grid, as_html, as_text, columns_of, wrapped
@@ -200,7 +199,7 @@ def test_recorded_cases_lose_no_heard_event_and_close_as_they_ended():
     for report in recorded_reports(every=31):
         found = lifecycle(report)
         for call in report.calls:
-            heard = [kind_of(event) for event in list(report.ledger)[call.start : call.end] if is_heard(event)]
+            heard = [event.kind_name() for event in list(report.ledger)[call.start : call.end] if is_heard(event)]
             assert call.outcome is not None
             events = found[found["call"] == call.tool_call_id]
             assert events["event"].tolist() == [*heard, closing[call.outcome]]
@@ -242,7 +241,7 @@ def test_a_ledger_is_complete_and_in_order(name: str):
     report = ALL[name]
     table = ledger(report)
 
-    assert table["event"].tolist() == [kind_of(event) for event in report.ledger]
+    assert table["event"].tolist() == [event.kind_name() for event in report.ledger]
     assert table["n"].tolist() == list(range(1, len(report.ledger) + 1))
     assert set(table["call"]) <= {"no call", *(call.tool_call_id for call in report.calls)}
 

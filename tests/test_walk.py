@@ -23,7 +23,6 @@ from played_kit import (
 
 from labsim.events import CallThrew, Execute
 from labsim.report import Report
-from labsim.show import kind_of
 from labsim.steps import ORDERS, CallStep, Order
 from workbook.played import NoSuchCall, NothingHappened, placed
 from workbook.walk import NOTHING_TO_DO, call_steps_of, steps
@@ -208,7 +207,7 @@ def test_recorded_calls_are_walked_in_order_and_lose_no_event():
                 assert (part == CallStep.RUN) == isinstance(one.event, Execute), report.case.id
             shown = "\n".join(steps(report, number)["happened"])
             for one in events:
-                assert f"{one.number} {kind_of(one.event)}: " in shown
+                assert f"{one.number} {one.event.kind_name()}: " in shown
             threw = [part for one, part in zip(events, parts, strict=True) if isinstance(one.event, CallThrew)]
             if threw:
                 assert threw == [max(parts)]

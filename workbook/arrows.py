@@ -30,7 +30,7 @@ from labsim.lanes import Lane as Lane  # the drawing modules look for both here
 from labsim.lanes import Stroke as Stroke
 from labsim.lanes import View, note
 from labsim.report import Report
-from labsim.show import describe, kind_of, one_line
+from labsim.show import describe, one_line
 from workbook.played import CallChoice, PlacedEvent, calls_of, captioned, makes_calls, placed
 
 EVENTS_DRAWN: Final = 150  # a longer ledger is drawn in part; nobody reads a picture of ten screens
@@ -131,7 +131,7 @@ class _Reader:
         self._after(event)
         return Message(
             number=one.number,
-            name=f"{kind_of(event)}{moment}",
+            name=f"{event.kind_name()}{moment}",
             source=drawn.source,
             target=drawn.target,
             stroke=drawn.stroke,

@@ -43,7 +43,7 @@ def batch(played: Played) -> Table:
     report = eventful(played)
     rows: dict[str, _Row] = {}
     for event in report.ledger:
-        call_id = getattr(event, "tool_call_id", "")
+        call_id = event.names_call()
         row = rows.setdefault(call_id, _Row()) if call_id else _Row()
         _note(row, event)
     if not any(isinstance(event, LoopResulted) for event in report.ledger):

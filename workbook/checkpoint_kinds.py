@@ -28,7 +28,7 @@ class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename
 class Predicts(Expected, frozen=True, kw_only=True):
     """Observed fields, as a case's `expected` names them, and how often an event stands in the ledger.
 
-    `events`: count by kind of event, as `labsim.show.kind_of` names it.
+    `events`: count by kind of event, by its name on the wire.
     """
 
     events: dict[str, int] | UnsetType = UNSET

@@ -21,6 +21,7 @@ from labsim.events import (
     QuestionAsked,
     RpcSelect,
     UiSelect,
+    plainly,
 )
 from labsim.hostvalues import same
 from labsim.nesting import nested
@@ -42,8 +43,11 @@ class PersonSays(_Part, frozen=True, kw_only=True):
 class PersonReplied(Event, frozen=True, kw_only=True, gc=False, tag="person_replied"):
     """An approver asked a person, and this came back. The host sees only what the approver then answers."""
 
-    says: Any
+    answer: Any
     after_ms: int
+
+    def says(self) -> str:
+        return f"says: {plainly(self.answer)}, afterMs: {self.after_ms}"
 
 
 class Which(_Part, frozen=True, kw_only=True):
@@ -201,6 +205,9 @@ def _approved_before(row: int, call: _Call) -> bool:
 
 def _person_before(row: int, call: _Call, within_ms: int) -> bool:
     return any(
-        before < row and isinstance(event, PersonReplied) and event.says == APPROVE and event.after_ms <= within_ms
+        before < row
+        and isinstance(event, PersonReplied)
+        and event.answer == APPROVE
+        and event.after_ms <= within_ms
         for before, event in call.events
     )

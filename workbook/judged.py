@@ -13,7 +13,6 @@ from msgspec import Struct
 from labsim.errors import CaseError
 from labsim.events import as_mapping
 from labsim.report import FieldCheck, Report
-from labsim.show import kind_of
 from workbook.answers import Answer
 from workbook.checkpoint_kinds import (
     Checkpoint,
@@ -129,7 +128,7 @@ def rows_of_step(step: Step, report: Report) -> tuple[int, ...]:
     return tuple(
         one.number
         for one in placed(report)
-        if kind_of(one.event) == step.event
+        if one.event.kind_name() == step.event
         and step.call in (None, one.call)
         and step.where.items() <= _scalars(as_mapping(one.event)).items()
     )

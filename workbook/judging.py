@@ -1,8 +1,7 @@
 """Whether a prediction holds: the fields that somebody predicted, beside the ones that the played case showed.
 
-Above `labsim.report`, whose comparison is used as it is, and `played`; below the checkpoints and the tables. No
-pandas, no text for a screen. One field is added to those that a case may claim: `events`, how often each kind of
-event occurs in the ledger.
+The comparison is that of `labsim.report`. No pandas, no text for a screen. One field is added to those that a case
+may claim: `events`, how often each kind of event occurs in the ledger.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
-from functools import cache
-from importlib import import_module
 from typing import Any, Final, get_args
 
 import msgspec
@@ -20,25 +17,13 @@ import msgspec.structs
 from msgspec import UNSET
 
 from labsim.case import Expected
-from labsim.events import Event
 from labsim.report import FieldCheck, compare
-from labsim.show import kind_of
 from workbook.errors import WorkbookError
 from workbook.played import Played, report_of
 
 EVENTS: Final = "events"
 #: Every field that can be predicted: those a case can claim, and `events`.
 FIELDS: Final = (*Expected.__struct_encode_fields__, EVENTS)
-#: The modules whose events end up in the ledger of a case; imported when a prediction counts events.
-_EVENT_MODULES: Final = (
-    "labsim.events",
-    "labsim.dispatch.events",
-    "labsim.fallback.events",
-    "labsim.gate.events",
-    "labsim.loop_events",
-    "labsim.review.events",
-    "labsim.rpc.ledger",
-)
 # A claim about part of a text is compared with the whole text, which has a name of its own.
 _WHOLE_TEXT: Final = {"errorIncludes": "error", "promptIncludes": "promptTexts"}
 
@@ -100,19 +85,14 @@ def observed_value(field: str, played: Played) -> Any:
 
 def event_counts(played: Played) -> dict[str, int]:
     """How often each kind of event occurs in the ledger, in the order of first occurrence."""
-    return dict(Counter(kind_of(event) for event in report_of(played).ledger))
+    return dict(Counter(event.kind_name() for event in report_of(played).ledger))
 
 
-@cache
 def event_kinds() -> frozenset[str]:
     """Every kind of event that a played case can have, by its wire name."""
-    found: set[str] = set()
-    for name in _EVENT_MODULES:
-        for kind in vars(import_module(name)).values():
-            # A base class that several events share has a tag too, its own name; it is no kind of event.
-            if isinstance(kind, type) and issubclass(kind, Event) and kind.__struct_config__.tag != kind.__name__:
-                found.add(str(kind.__struct_config__.tag))
-    return frozenset(found)
+    from labsim.kinds import event_classes  # loads the events of every part, for whoever counts them
+
+    return frozenset(kind.kind_name() for kind in event_classes())
 
 
 def _as_claim(field: str, claim: object) -> Expected:

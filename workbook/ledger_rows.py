@@ -1,60 +1,36 @@
 """Which rows of a ledger show an observed field.
 
-Above `labsim.report` and `labsim.show`; below everything that points a learner at rows. The table says which
-events a field is read from: nobody can point at a row for a field that no event shows.
+The events say which fields are read from them: nobody can point at a row for a field that no event shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
+from labsim.events import Event
 from labsim.report import Report
-from labsim.show import kind_of
 
-_LAST_WORD: Final = ("call_returned", "call_threw", "mutation_returned", "mutation_raised", "tool_finished")
-_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "outcome": _LAST_WORD,
-    "errorIncludes": _LAST_WORD,
-    "effects": ("execute",),
-    "input": ("execute",),
-    "prompts": ("question_asked",),
-    "promptIncludes": ("question_asked",),
-    "toolCalls": ("tool_call",),
-    "successfulCalls": ("call_returned", "tool_finished"),
-    "rpcRequests": ("frame_sent",),
-    "providerSafetyApproved": ("safety_acknowledged",),
-    "primitiveAttempts": ("primitive_attempted",),
-    "tier": ("policy_resolved",),
-    "policy": ("policy_resolved",),
-    "source": ("policy_resolved",),
-    "rule": ("policy_resolved",),
-    "decisions": ("call_decided",),
-    "decidedBy": ("call_decided",),
-    "requests": ("permission_requested",),
-    "resolutions": ("permission_resolved",),
-    "asked": ("approver_asked",),
-    "rulesLeft": ("rule_remembered", "rule_revoked", "scope_cleared"),
-    "runEnded": ("run_ended",),
-    "entries": ("note_recorded",),
-    "status": ("note_recorded",),
-    "revision": ("note_recorded",),
-    "text": ("note_recorded",),
-    "authorized": ("grant_given", "grant_ended"),
-    "dialogs": ("question_asked",),
-    "notices": ("notified",),
-    "lateReplies": ("late_reply",),
-    "frames": ("frame_sent",),
-}
+#: Fields of how a case ended: many calls can end in it, and only the last word counts.
+_ENDING: Final = ("outcome", "errorIncludes")
+_COUNTED: Final = "events."
 
 
 def kinds_of(field: str) -> tuple[str, ...]:
     """The kinds of event that a field is read from; none for one that no event shows."""
-    return (field.removeprefix("events."),) if field.startswith("events.") else _KINDS.get(field, ())
+    if field.startswith(_COUNTED):
+        return (field.removeprefix(_COUNTED),)
+    from labsim.kinds import event_classes  # loads the events of every part, which most readers of rows have not
+
+    return tuple(kind.kind_name() for kind in event_classes() if field in kind.shows)
 
 
 def rows_of(field: str, report: Report) -> tuple[int, ...]:
     """The rows of the ledger, counted from 1, that show a field; of how it ended, the last one."""
-    kinds = kinds_of(field)
-    rows = tuple(number for number, event in enumerate(report.ledger, start=1) if kind_of(event) in kinds)
-    return rows[-1:] if kinds is _LAST_WORD else rows
+    rows = tuple(number for number, event in enumerate(report.ledger, start=1) if _is_shown(field, event))
+    return rows[-1:] if field in _ENDING else rows
+
+
+def _is_shown(field: str, event: Event) -> bool:
+    if field.startswith(_COUNTED):
+        return event.kind_name() == field.removeprefix(_COUNTED)
+    return field in event.shows

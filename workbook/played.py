@@ -1,8 +1,7 @@
 """A played case, as tables and pictures read it: what counts as one, which event belongs to which call, its state.
 
-Above `labsim.report`, below `judging`, the tables and the diagrams. No pandas here, and nothing is decided:
-whatever shows a case asks this module first, so that a waiting case, an empty ledger or a wrong call number is said
-in the same words everywhere.
+No pandas here, and nothing is decided: whatever shows a case asks this module first, so that a waiting case, an
+empty ledger or a wrong call number is said in the same words everywhere.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from msgspec import Struct
 
 from labsim.case_gate import GateGiven
 from labsim.case_given import CallGiven
-from labsim.events import CallStarted, Event, is_heard
+from labsim.events import CallStarted, Event
 from labsim.extras import Given
 from labsim.report import CallReport, Report
-from labsim.show import call_of, one_line
+from labsim.show import one_line
 from workbook.errors import WorkbookError
 
 WAITING = "waiting for an answer"
@@ -145,36 +144,24 @@ def makes_calls(report: Report) -> bool:
     return isinstance(report.case.given, CallGiven | GateGiven | Given)
 
 
-def is_told(event: Struct) -> bool:
-    """Whether whoever follows the host hears of an event.
-
-    Of the first host it is what the real program emits, of the second what is put on a session's stream. The rest
-    are the simulator's remarks.
-    """
-    if type(event).__module__ != "labsim.gate.events":
-        return is_heard(event)
-    from labsim.gate.events import Notice, SessionEvent
-
-    return isinstance(event, SessionEvent | Notice)
-
-
-def _named_by_request(events: Sequence[Struct], owners: Sequence[str]) -> list[str]:
+def _named_by_request(events: Sequence[Event], owners: Sequence[str]) -> list[str]:
     """The owners, but for events that name a call, or a request that does."""
-    from labsim.gate.events import PermissionRequested
-
-    asked = {event.request_id: event.tool_call_id for event in events if isinstance(event, PermissionRequested)}
+    asked: dict[str, str] = {}
+    for event in events:
+        if event.names_request() and event.names_call():
+            asked[event.names_request()] = event.names_call()
     return [
-        call_of(event) or asked.get(getattr(event, "request_id", ""), owner)
+        event.names_call() or asked.get(event.names_request(), owner)
         for event, owner in zip(events, owners, strict=True)
     ]
 
 
-def _named_calls(events: Sequence[Struct]) -> list[str]:
+def _named_calls(events: Sequence[Event]) -> list[str]:
     running, owners = NO_CALL, []
     for event in events:
         if isinstance(event, CallStarted):
             running = event.tool_call_id
-        owners.append(call_of(event) or running)
+        owners.append(event.names_call() or running)
     return owners
 
 

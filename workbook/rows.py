@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from labsim.show import describe_lines, kind_of
+from labsim.show import describe_lines
 from workbook.grid import Grid
 from workbook.played import PlacedEvent
 
@@ -21,7 +21,7 @@ def ledger_grid(caption: str, events: Sequence[PlacedEvent]) -> Grid:
     return Grid(
         caption=caption,
         columns=COLUMNS,
-        rows=tuple((one.call, str(one.number), kind_of(one.event), describe_lines(one.event)) for one in events),
+        rows=tuple((one.call, str(one.number), one.event.kind_name(), describe_lines(one.event)) for one in events),
         header=COLUMNS.index("event"),
         group=COLUMNS.index("call"),
         numbers=frozenset({COLUMNS.index("n")}),

@@ -5,10 +5,8 @@ Around the wrapper there may be the agent loop, which prepares the call (spec/wr
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from labsim import loop_events as loop
-from labsim.events import CallReturned, CallStarted, CallThrew, ExtensionError, HandlerAnswered
+from labsim.events import CallReturned, CallStarted, CallThrew, Event, ExtensionError, HandlerAnswered
 from labsim.loop_events import HookOutcome
 from labsim.nesting import Nesting
 from labsim.terms import EventName
@@ -23,7 +21,7 @@ class _Loop:
     def __init__(self) -> None:
         self.left = Left(Stop.UNKNOWN_TOOL, Stop.BAD_ARGUMENTS, Stop.HOOK_FAILS, *HANDLERS, Stop.BAD_REPLACEMENT)
 
-    def take(self, event: Struct, gate: Gate) -> None:
+    def take(self, event: Event, gate: Gate) -> None:
         left = self.left
         match event:
             case loop.ArgumentsChecked(of=loop.Checked.MODEL, problem=str()):
@@ -80,17 +78,17 @@ class CallFollower:
     def policy(self) -> str:
         return self._wrapped.policy
 
-    def expects(self, event: Struct) -> bool:
+    def expects(self, event: Event) -> bool:
         """Whether an event that names no call is likely about this one."""
         if self._wrapped.over:
             return False
         within = self._wrapped.inside.gate
         return self._wrapped.gate.expects(event) or (within is not None and within.expects(event))
 
-    def concerns(self, event: Struct, *, mine: bool) -> bool:
+    def concerns(self, event: Event, *, mine: bool) -> bool:
         return mine
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         self._depth += isinstance(event, CallStarted)
         if self._depth:
             self._wrapped.take(event, Nesting.INNER if self._depth > 1 else Nesting.OUTER)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from msgspec import Struct
-
-from labsim.events import Execute
+from labsim.events import Event, Execute
 from labsim.gate import events as host
 from labsim.gate import words
 from labsim.gate.gates import ApprovalGate, DenyAllGate
@@ -19,7 +17,6 @@ from labsim.gate.levels import SideEffectLevel
 from labsim.gate.policy import PolicyGate
 from labsim.gate.request import AuthorizationOutcome
 from labsim.gate.scripted import AllowingGate
-from labsim.show import call_of
 from workbook.stepper_stops import Danger, Left, Stop
 
 _BEFORE: Final = (Stop.UNKNOWN_NAME, Stop.HOOK_REFUSES, Stop.MISFIT, Stop.PREVIEW_FAILS)
@@ -78,10 +75,10 @@ class GateCallFollower:
     def _past_the_gate(self) -> None:
         self.left.only(*_BEFORE, Stop.GIVEN_UP)
 
-    def concerns(self, event: Struct, *, mine: bool) -> bool:
-        return mine or not call_of(event)  # the end of a turn is about all of its calls
+    def concerns(self, event: Event, *, mine: bool) -> bool:
+        return mine or not event.names_call()  # the end of a turn is about all of its calls
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         left = self.left
         match event:
             case host.HookAnswered(answer=answer):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
+from labsim.events import Event
 from labsim.fallback import events as file
 from labsim.rpc import ledger as rpc
 from labsim.rpc.broker import SettledBy
@@ -27,7 +28,7 @@ class _Follower:
         self.ended_by: Danger | None = None
         self.left = Left(*stops)
 
-    def concerns(self, event: Struct, *, mine: bool) -> bool:
+    def concerns(self, event: Event, *, mine: bool) -> bool:
         return True
 
     @property
@@ -50,7 +51,7 @@ class OperationFollower(_Follower):
         self.subject = "the delete" if deletes else "the write"
         self._deletes = deletes
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         left = self.left
         match event:
             case file.PrimitiveAttempted():
@@ -109,7 +110,7 @@ class RpcDialogFollower(_Follower):
             *(Stop.CLIENT_CANCELS, Stop.NO_VALUE, Stop.NO_REPLY),
         )
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         left = self.left
         match event:
             case rpc.FrameSent(frame=frame) if frame.get("method") == "cancel":

@@ -10,8 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from msgspec import Struct
-
+from labsim.events import Event
 from labsim.review.events import DialogOver, GrantEnded, GrantGiven, StepTaken
 from labsim.review.states import TRANSITIONS, Action, GrantEffect, GrantEnd, Pending, Phase
 from workbook.stepper_stops import Danger, Stop
@@ -78,10 +77,10 @@ class DialogFollower:
         self.ended_by: Danger | None = None
         self._phase = opened.to
 
-    def concerns(self, event: Struct, *, mine: bool) -> bool:
+    def concerns(self, event: Event, *, mine: bool) -> bool:
         return True
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         match event:
             case StepTaken(to=to) if to is not self._phase:
                 self._phase = to
@@ -110,10 +109,10 @@ class GrantFollower:
         self.ended_by: Danger | None = None
         self._failed_by = Stop.NOT_SAVED
 
-    def concerns(self, event: Struct, *, mine: bool) -> bool:
+    def concerns(self, event: Event, *, mine: bool) -> bool:
         return True
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         match event:
             case StepTaken(action=Action.APPEND_FAILED | Action.DIALOG_BROKE as action):
                 self._failed_by = FRUITLESS[action]

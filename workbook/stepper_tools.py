@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from msgspec import Struct
-
-from labsim.events import CallStarted, HandlerAnswered
+from labsim.events import CallStarted, Event, HandlerAnswered
 from labsim.nesting import Nesting
 from workbook.stepper_stops import Danger, Left, Stop
 from workbook.stepper_wrapper import Gate, GateFollower
@@ -25,7 +23,7 @@ class OrdinaryTool:
     happened: Danger | None = None
     gate: Gate | None = None
 
-    def take(self, event: Struct, nesting: Nesting) -> None:
+    def take(self, event: Event, nesting: Nesting) -> None:
         """Nothing that it does rules out that it fails yet."""
 
     def dangers(self) -> Iterable[Danger]:
@@ -47,7 +45,7 @@ class DeskTool:
     def happened(self) -> Danger | None:
         return None if self.left.certain is None else Danger(self.left.certain)
 
-    def take(self, event: Struct, nesting: Nesting) -> None:
+    def take(self, event: Event, nesting: Nesting) -> None:
         from labsim.review.events import ActRefused, NoteRecorded, StepTaken
         from labsim.review.states import Action
 
@@ -98,7 +96,7 @@ class WriteTool:
             return Danger(self.left.certain)
         return None if self.device is None else self.device.certain
 
-    def take(self, event: Struct, nesting: Nesting) -> None:
+    def take(self, event: Event, nesting: Nesting) -> None:
         if nesting is Nesting.INNER:
             if self.device is not None:
                 self.left.clear()
@@ -106,7 +104,7 @@ class WriteTool:
         else:
             self._routed(event)
 
-    def _routed(self, event: Struct) -> None:
+    def _routed(self, event: Event) -> None:
         from labsim.dispatch import events as route
 
         left = self.left

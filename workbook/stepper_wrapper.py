@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, Protocol
 
-from msgspec import Struct
-
 from labsim.errors import CANCELLED
 from labsim.events import (
     ApprovalRequested,
@@ -19,6 +17,7 @@ from labsim.events import (
     CallReturned,
     CallStarted,
     CallThrew,
+    Event,
     ExtensionError,
     HandlerAnswered,
     MarkerConsumed,
@@ -63,7 +62,7 @@ class Gate:
         self.passed = False  # nothing here can stop the call any more
         self._frame: object = None  # the id of the dialog's request, where it went over RPC
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         left = self.left
         match event:
             case MarkerConsumed():
@@ -103,7 +102,7 @@ class Gate:
             case FrameSent() | DialogSettled():
                 self._heard(event)
 
-    def expects(self, event: Struct) -> bool:
+    def expects(self, event: Event) -> bool:
         """Whether this may well be the gate that an event is about which names no call."""
         if isinstance(event, QuestionAsked):
             return not self.open and self._is_asking(event.options)
@@ -153,7 +152,7 @@ class Gate:
 class Inside(Protocol):
     """What lies behind the gate: the tool."""
 
-    def take(self, event: Struct, nesting: Nesting) -> None: ...
+    def take(self, event: Event, nesting: Nesting) -> None: ...
 
     def dangers(self) -> Iterable[Danger]: ...
 
@@ -193,7 +192,7 @@ class GateFollower:
         within = self.inside.gate
         return within.policy if within is not None and within.policy else self.gate.policy
 
-    def take(self, event: Struct, nesting: Nesting = Nesting.OUTER) -> None:
+    def take(self, event: Event, nesting: Nesting = Nesting.OUTER) -> None:
         self.started = True
         if nesting is Nesting.INNER:
             self.inside.take(event, nesting)

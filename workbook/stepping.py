@@ -14,11 +14,20 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from labsim.events import CallStarted, Execute, PolicyResolved, QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
+from labsim.events import (
+    CallStarted,
+    Event,
+    Execute,
+    PolicyResolved,
+    QuestionAnswered,
+    QuestionAsked,
+    RpcSelect,
+    UiSelect,
+)
 from labsim.fallback.events import PrimitiveAttempted
 from labsim.gate import events as host
 from labsim.review import events as desk
-from labsim.show import call_of, describe_lines, kind_of
+from labsim.show import describe_lines
 from labsim.steps import Place
 from labsim.terms import APPROVAL_OPTIONS, DialogKind
 from workbook.played import PlacedEvent, Played, placed, report_of
@@ -47,11 +56,11 @@ class Follower(Protocol):
     @property
     def certain(self) -> Danger | None: ...
 
-    def concerns(self, event: Struct, *, mine: bool) -> bool:
+    def concerns(self, event: Event, *, mine: bool) -> bool:
         """Whether to be told of an event. `mine`: it is about this one's call, as far as anybody can tell."""
         ...
 
-    def take(self, event: Struct) -> None: ...
+    def take(self, event: Event) -> None: ...
 
     def dangers(self) -> tuple[Danger, ...]: ...
 
@@ -145,7 +154,7 @@ class _Fold:
             number=one.number,
             at_ms=event.at_ms,
             call=one.call,
-            kind=kind_of(event),
+            kind=event.kind_name(),
             says=describe_lines(event),
             places=places,
             state=self._state(_policy(event, owner)),
@@ -154,7 +163,7 @@ class _Fold:
 
     def _owner(self, one: PlacedEvent) -> Follower | None:
         """The call that an event is about: the one it names, the one that expects it, or the one named last."""
-        named = call_of(one.event)
+        named = one.event.names_call()
         if named:
             self._last_call = next((found for found in reversed(self._active) if found.subject == named), None)
             return self._last_call
@@ -163,7 +172,7 @@ class _Fold:
             return waiting[0]
         return self._last_call if self._last_call in self._active else None
 
-    def _count(self, event: Struct) -> None:
+    def _count(self, event: Event) -> None:
         match event:
             case QuestionAsked(question_id=question):
                 self._prompts += self._counts_as_prompt(event)
@@ -183,7 +192,7 @@ class _Fold:
                 self._at_the_desk(event)
                 self._rules.take(event)
 
-    def _at_the_desk(self, event: Struct) -> None:
+    def _at_the_desk(self, event: Event) -> None:
         match event:
             case desk.GrantGiven(session_id=session, revision=revision):
                 self._grant = f"one change, at revision {revision} in {session}"
@@ -223,7 +232,7 @@ class _Rules:
     def newest(self) -> tuple[str, ...]:
         return tuple(islice(reversed(self._at.values()), RULES_SHOWN))
 
-    def take(self, event: Struct) -> None:
+    def take(self, event: Event) -> None:
         match event:
             case host.RuleRemembered(scope=scope, tool_name=tool, pattern=pattern, allow=allow):
                 self._at.pop((scope, tool, pattern), None)  # written over, so it is the newest now
@@ -240,7 +249,7 @@ class _Rules:
         self._at = {address: text for address, text in self._at.items() if address[0] not in scopes}
 
 
-def _policy(event: Struct, owner: Follower | None) -> str:
+def _policy(event: Event, owner: Follower | None) -> str:
     """The policy in force: of the call that a row is about, or the row's own where there is only a decision."""
     if owner is not None:
         return owner.policy
@@ -259,7 +268,7 @@ def _shown(follower: Follower) -> UnderWay:
 
 # ------------------------------------------------------------------------------------ what begins with an event
 
-Begin = Callable[[Struct, Sequence[Follower]], Iterator[Follower]]
+Begin = Callable[[Event, Sequence[Follower]], Iterator[Follower]]
 
 
 def _nothing() -> Begin:
@@ -270,7 +279,7 @@ def _nothing() -> Begin:
 def _calls(make: Callable[[str], CallFollower]) -> Callable[[], Begin]:
     """Each call, when it is started; one that is started inside another under the same id is a part of that."""
 
-    def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
+    def begin(event: Event, active: Sequence[Follower]) -> Iterator[Follower]:
         if isinstance(event, CallStarted) and all(found.subject != event.tool_call_id for found in active):
             yield make(event.tool_call_id)
 
@@ -281,8 +290,8 @@ def _batch() -> Begin:
     """Each call of a batch, when the loop first names it."""
     known: set[str] = set()
 
-    def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
-        named = call_of(event)
+    def begin(event: Event, active: Sequence[Follower]) -> Iterator[Follower]:
+        named = event.names_call()
         if named and named not in known:
             known.add(named)
             yield through_the_loop(named)
@@ -297,7 +306,7 @@ def _desk() -> Begin:
 
     calls = _calls(at_the_review_desk)()
 
-    def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
+    def begin(event: Event, active: Sequence[Follower]) -> Iterator[Follower]:
         yield from calls(event, active)
         match event:
             case desk.StepTaken(phase=Phase.IDLE, to=to) if to not in (Phase.IDLE, Phase.CLOSED):
@@ -314,7 +323,7 @@ def _second_host() -> Begin:
 
     around = Round(1)
 
-    def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
+    def begin(event: Event, active: Sequence[Follower]) -> Iterator[Follower]:
         nonlocal around
         match event:
             case host.RoundStarted(calls=calls):
@@ -329,7 +338,7 @@ def _operation() -> Begin:
     """The one write or delete of a fallback case."""
     from workbook.stepper_host import OperationFollower
 
-    def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
+    def begin(event: Event, active: Sequence[Follower]) -> Iterator[Follower]:
         if isinstance(event, PrimitiveAttempted) and event.attempt == 1:
             yield OperationFollower(event.seam)
 
@@ -342,7 +351,7 @@ def _rpc_dialog() -> Begin:
 
     begun = False
 
-    def begin(event: Struct, active: Sequence[Follower]) -> Iterator[Follower]:
+    def begin(event: Event, active: Sequence[Follower]) -> Iterator[Follower]:
         nonlocal begun
         if not begun:
             begun = True

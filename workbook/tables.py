@@ -13,12 +13,12 @@ from typing import Any
 
 from msgspec import UNSET
 
-from labsim.events import CallReturned, CallThrew
+from labsim.events import CallReturned, CallThrew, is_heard
 from labsim.hostvalues import stringify
 from labsim.loop_events import LoopResulted
 from labsim.nesting import Nesting, nested
 from labsim.report import FieldCheck, Report
-from labsim.show import describe_lines, kind_of, visible
+from labsim.show import describe_lines, visible
 from workbook.captioned import INTEGER, MAYBE_INTEGER, NOTHING, TEXT, Look, Table
 from workbook.judging import compare_prediction, observed_value
 from workbook.played import (
@@ -28,7 +28,6 @@ from workbook.played import (
     Played,
     captioned,
     eventful,
-    is_told,
     makes_calls,
     placed,
     report_of,
@@ -82,12 +81,12 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
     shown = placed(report, call)
     gates = nested(one.event for one in shown)
     for one, gate in zip(shown, gates, strict=True):
-        if not makes_calls(report) or is_told(one.event):
-            add(one.call, gate.nesting, kind_of(one.event), describe_lines(one.event))
+        if not makes_calls(report) or is_heard(one.event):
+            add(one.call, gate.nesting, one.event.kind_name(), describe_lines(one.event))
         elif isinstance(one.event, CallReturned | CallThrew):
             add(one.call, gate.nesting, *_closing(one.event, inner=gate.nesting is Nesting.INNER))
         elif isinstance(one.event, LoopResulted):
-            add(one.call, gate.nesting, kind_of(one.event), describe_lines(one.event))
+            add(one.call, gate.nesting, one.event.kind_name(), describe_lines(one.event))
     if not report.finished and shown and shown[-1].number == len(report.ledger):
         add(shown[-1].call, gates[-1].nesting, "waiting", _open_questions(report))
     if Nesting.INNER not in rows["lane"]:
@@ -115,9 +114,9 @@ def ledger(played: Played) -> Table:
         {
             "call": [one.call for one in found],
             "n": [one.number for one in found],
-            "at_ms": [getattr(one.event, "at_ms", 0) for one in found],
-            "event": [kind_of(one.event) for one in found],
-            "kind": ["heard" if is_told(one.event) else "desk" for one in found],
+            "at_ms": [one.event.at_ms for one in found],
+            "event": [one.event.kind_name() for one in found],
+            "kind": ["heard" if is_heard(one.event) else "desk" for one in found],
             "says": [describe_lines(one.event) for one in found],
         },
         {"call": TEXT, "n": INTEGER, "at_ms": INTEGER, "event": TEXT, "kind": TEXT, "says": TEXT},

@@ -13,7 +13,7 @@ from labsim.case_gate import GateGiven
 from labsim.events import Event
 from labsim.nesting import Nesting, nested
 from labsim.report import CallReport, Report
-from labsim.show import describe_lines, kind_of
+from labsim.show import describe_lines
 from labsim.steps import ORDERS, CallStep, Here, HostCallStep, Order
 from workbook.captioned import TEXT, Look, Table
 from workbook.played import (
@@ -123,7 +123,7 @@ def _happened(
     lines: list[list[str]] = [[] for _ in empty]
     for one, step in zip(events, steps, strict=True):
         says = describe_lines(one.event).replace("\n", "\n   ")  # so that the next event is seen to begin
-        lines[step].append(f"{one.number} {kind_of(one.event)}: {says}")
+        lines[step].append(f"{one.number} {one.event.kind_name()}: {says}")
     last = max(steps)
     open_still = made.outcome is None
     if open_still:

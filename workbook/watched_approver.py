@@ -68,7 +68,7 @@ class WaitingRoom:
         says = next(self._replies, PersonSays(says=None, after_ms=0))
         await self._stage.sleep(says.after_ms)
         self._stage.ledger.append(
-            PersonReplied(at_ms=self._stage.now_ms, says=copy_json(says.says), after_ms=says.after_ms)
+            PersonReplied(at_ms=self._stage.now_ms, answer=copy_json(says.says), after_ms=says.after_ms)
         )
         return Reply(says=says.says, after_ms=says.after_ms)
 

@@ -1,15 +1,15 @@
 """What happened on the way through a dispatch: remarks on the steps that the real program takes silently.
 
-Above `labsim.events`, below everything in this package that emits. All are desk events: they explain, and are never
-compared with the real program. Each carries the call id, which both gates share.
+They explain, and are never compared with the real program. Each carries the call id, which both gates share.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from labsim.events import Event
+from labsim.hostvalues import stringify
 from labsim.steps import CallStep, DispatchStep, Here, Order, Steps
 from labsim.terms import Tier
 
@@ -43,6 +43,10 @@ class GateDeclared(Event, frozen=True, kw_only=True, gc=False, tag="gate_declare
     tier: Tier
     policy_key: str | None = None  # None: no key, so only the policy of `write` itself applies (D-9)
 
+    def says(self) -> str:
+        key = f"key {self.policy_key}" if self.policy_key is not None else "no key"
+        return f"{self.tool_name} declares tier {self.tier}, {key} ({self.rule})"
+
     def step(self, order: Order, here: Here) -> int | None:
         if order is not Order.CALL:
             return None
@@ -59,6 +63,10 @@ class AddressRead(Event, frozen=True, kw_only=True, gc=False, tag="address_read"
     device: str | None = None
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.ADDRESS}
 
+    def says(self) -> str:
+        named = f" {self.device}" if self.device is not None else ""
+        return f"the path is read as: {self.target}{named} ({stringify(self.path)})"
+
 
 class DeviceSought(Event, frozen=True, kw_only=True, gc=False, tag="device_sought"):
     """A name was looked up among the session's tools (D-17)."""
@@ -70,6 +78,11 @@ class DeviceSought(Event, frozen=True, kw_only=True, gc=False, tag="device_sough
     active: bool
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.DEVICE}
 
+    def says(self) -> str:
+        ways = " and ".join(word for word, holds in (("mounted", self.mounted), ("active", self.active)) if holds)
+        found = "found" if self.found else "not found"
+        return f"{self.device} is {found}: {ways or 'neither mounted nor active'}"
+
 
 class DocsReturned(Event, frozen=True, kw_only=True, gc=False, tag="docs_returned"):
     """The content asked for help: the docs are the answer, and the inner gate is not reached (D-18)."""
@@ -77,6 +90,9 @@ class DocsReturned(Event, frozen=True, kw_only=True, gc=False, tag="docs_returne
     tool_call_id: str
     device: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.DOCS}
+
+    def says(self) -> str:
+        return f"the content asks for help: the docs of {self.device} are the answer, and it is not called"
 
 
 class ContentRead(Event, frozen=True, kw_only=True, gc=False, tag="content_read"):
@@ -88,6 +104,10 @@ class ContentRead(Event, frozen=True, kw_only=True, gc=False, tag="content_read"
     repairs: tuple[str, ...] = ()
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.CONTENT}
 
+    def says(self) -> str:
+        mended = f"; mended: {', '.join(self.repairs)}" if self.repairs else ""
+        return f"the content holds arguments for {self.device}: {stringify(self.args)}{mended}"
+
 
 class ContentRefused(Event, frozen=True, kw_only=True, gc=False, tag="content_refused"):
     """The content is no arguments for the device, by this row of section 5; nothing is executed."""
@@ -97,6 +117,9 @@ class ContentRefused(Event, frozen=True, kw_only=True, gc=False, tag="content_re
     rule: str
     problem: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.CONTENT}
+
+    def says(self) -> str:
+        return f"the content is refused ({self.rule}), and {self.device} is not called: {self.problem}"
 
 
 class PassedOn(Event, frozen=True, kw_only=True, gc=False, tag="passed_on"):
@@ -108,6 +131,10 @@ class PassedOn(Event, frozen=True, kw_only=True, gc=False, tag="passed_on"):
     marked: bool  # False: there is no context to carry the mark, so the inner gate asks for itself
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.PASS_ON}
 
+    def says(self) -> str:
+        marked = "marked as approved outside" if self.marked else "without a mark, for want of a context"
+        return f"passed on to the gate of {self.device}, {marked}; tier {self.tier or 'unknown'}"
+
 
 class InnerTierReported(Event, frozen=True, kw_only=True, gc=False, tag="inner_tier_reported"):
     """The inner gate reported the tier of what would really run; the record has this one now (D-20)."""
@@ -116,6 +143,9 @@ class InnerTierReported(Event, frozen=True, kw_only=True, gc=False, tag="inner_t
     device: str
     tier: Tier
     steps: ClassVar[Steps] = {Order.CALL: CallStep.JUDGE_EFFECTIVE, Order.DISPATCH: DispatchStep.INSIDE}
+
+    def says(self) -> str:
+        return f"the gate of {self.device} reports tier {self.tier} to the dispatch"
 
 
 class DispatchEnded(Event, frozen=True, kw_only=True, gc=False, tag="dispatch_ended"):
@@ -127,6 +157,10 @@ class DispatchEnded(Event, frozen=True, kw_only=True, gc=False, tag="dispatch_en
     tier: Tier | None = None
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.HAND_BACK}
 
+    def says(self) -> str:
+        tier = f", tier {self.tier}" if self.tier is not None else ""
+        return f"the dispatch to {self.device} ends: {self.ending}{tier}"
+
 
 class StagedSought(Event, frozen=True, kw_only=True, gc=False, tag="staged_sought"):
     """A resolution device looked for what is staged; `label` is None where nothing is pending (section 7)."""
@@ -135,6 +169,9 @@ class StagedSought(Event, frozen=True, kw_only=True, gc=False, tag="staged_sough
     device: str
     label: str | None
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.ADDRESS}
+
+    def says(self) -> str:
+        return f"{self.device}: {'nothing' if self.label is None else self.label} is pending"
 
 
 class ReportKept(Event, frozen=True, kw_only=True, gc=False, tag="report_kept"):
@@ -146,6 +183,12 @@ class ReportKept(Event, frozen=True, kw_only=True, gc=False, tag="report_kept"):
     report: str | None = None
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.ADDRESS}
 
+    def says(self) -> str:
+        if self.report is None:
+            return "reports are off: nothing is kept"
+        what = f"a report on {self.tool}: {self.report}"
+        return f"kept {what}" if self.kept else f"could not keep {what}"
+
 
 class FileWritten(Event, frozen=True, kw_only=True, gc=False, tag="file_written"):
     """The path named an ordinary file, and one was written, in memory: `path` as the listing shows it."""
@@ -155,18 +198,5 @@ class FileWritten(Event, frozen=True, kw_only=True, gc=False, tag="file_written"
     characters: int
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.DISPATCH: DispatchStep.ADDRESS}
 
-
-DispatchEvent: TypeAlias = (
-    GateDeclared
-    | AddressRead
-    | DeviceSought
-    | DocsReturned
-    | ContentRead
-    | ContentRefused
-    | PassedOn
-    | InnerTierReported
-    | DispatchEnded
-    | StagedSought
-    | ReportKept
-    | FileWritten
-)
+    def says(self) -> str:
+        return f"an ordinary file {stringify(self.path)} of {self.characters} characters is written, in memory"

@@ -1,8 +1,7 @@
 """What happened while a write or a delete was tried: the records for a learner's ledger.
 
-Above `labsim.events`, below everything in this package that emits. Records carry plain values only, never a
-live error object, so a ledger can be kept, compared and written out. Their order is the order of the numbered
-steps in `algorithms`.
+Records carry plain values only, never a live error object, so a ledger can be kept, compared and written out. Their
+order is the order of the numbered steps in `algorithms`.
 """
 
 from __future__ import annotations
@@ -56,6 +55,11 @@ class PrimitiveAttempted(FallbackRecord, frozen=True, kw_only=True, gc=False, ta
     denied: bool  # the failure is a permission denial; False on success
     code: str | None  # the failure's structured code; None on success or if it has none
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN}
+    shows: ClassVar[tuple[str, ...]] = ("primitiveAttempts",)
+
+    def says(self) -> str:
+        tried = f"{self.seam} attempt {self.attempt}"
+        return f"{tried} succeeds" if self.succeeded else f"{tried} fails{_failure(self.denied, self.code)}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.DISK, Stroke.EFFECT if self.succeeded else Stroke.REFUSE)
@@ -75,6 +79,9 @@ class ParentMade(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="paren
     path: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.WRITE: WriteStep.PARENT}
 
+    def says(self) -> str:
+        return f"the missing folder {self.path} is made, and stays"
+
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.DISK, Stroke.EFFECT)
 
@@ -86,6 +93,9 @@ class ParentRefused(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="pa
     denied: bool
     code: str | None
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.WRITE: WriteStep.PARENT}
+
+    def says(self) -> str:
+        return f"the missing folder {self.path} cannot be made{_failure(self.denied, self.code)}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.DISK, Stroke.REFUSE)
@@ -102,6 +112,9 @@ class TargetResolved(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="t
         Order.DELETE: DeleteStep.TARGET,
     }
 
+    def says(self) -> str:
+        return f"{self.path} really means {self.target}"
+
 
 class TargetUnresolvable(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_unresolvable"):
     """Nobody can say where the call would have acted, so no handler is asked (F-36)."""
@@ -112,6 +125,9 @@ class TargetUnresolvable(FallbackRecord, frozen=True, kw_only=True, gc=False, ta
         Order.WRITE: WriteStep.TARGET,
         Order.DELETE: DeleteStep.TARGET,
     }
+
+    def says(self) -> str:
+        return f"nobody can say what {self.path} really means, so no handler is asked"
 
 
 class TargetInspected(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_inspected"):
@@ -126,6 +142,11 @@ class TargetInspected(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="
         Order.WRITE: WriteStep.TARGET,
         Order.DELETE: DeleteStep.LOOK,
     }
+
+    def says(self) -> str:
+        if self.kind is None:
+            return f"{self.target} cannot be looked at{_failure(self.denied, self.code)}"
+        return f"{self.target} is a {self.kind}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.DISK, Stroke.TELL)
@@ -145,6 +166,10 @@ class HandlerConsulted(FallbackRecord, frozen=True, kw_only=True, gc=False, tag=
         Order.WRITE: WriteStep.OFFER,
         Order.DELETE: DeleteStep.OFFER,
     }
+
+    def says(self) -> str:
+        owner = "" if self.extension is None else f" of {self.extension}"
+        return f"{self.seam} handler {self.position}{owner} {self.answer}: {self.detail}"
 
     @property
     def log(self) -> str:
@@ -169,6 +194,11 @@ class MutationReturned(FallbackRecord, frozen=True, kw_only=True, gc=False, tag=
         Order.WRITE: WriteStep.END,
         Order.DELETE: DeleteStep.OFFER,
     }
+    shows: ClassVar[tuple[str, ...]] = ("outcome", "errorIncludes")
+
+    def says(self) -> str:
+        done = "a handler says it is done" if self.by_handler else "the tool's own call did it"
+        return f"the {self.seam} returns: {done}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.CALLER, Stroke.ANSWER)
@@ -187,6 +217,11 @@ class MutationRaised(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="m
         Order.WRITE: WriteStep.END,
         Order.DELETE: DeleteStep.OFFER,
     }
+    shows: ClassVar[tuple[str, ...]] = ("outcome", "errorIncludes")
+
+    def says(self) -> str:
+        text = f"the {self.seam} raises the error of attempt {self.attempt}: {self.message}"
+        return f"{text}, with the hidden denial attached" if self.cause_attached else text
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.CALLER, Stroke.REFUSE)
@@ -208,3 +243,9 @@ Emit = Callable[[FallbackEvent], object]
 
 def unheard(event: FallbackEvent) -> None:
     """The listener for a run that nobody watches."""
+
+
+def _failure(denied: bool, code: str | None) -> str:
+    """What kind of failure it was, for the end of a sentence."""
+    parts = [part for part in (code, "a permission denial" if denied else "no permission denial") if part]
+    return f" ({', '.join(parts)})"

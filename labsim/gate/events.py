@@ -1,14 +1,14 @@
 """What the ledger shows of this host: the events of its sessions, and the simulator's remarks on the steps between.
 
-Above `request` and `rules`, below everything that emits; `lines` says them in words. *Session events* are what
-the host itself puts on a session's stream: they reach whoever follows the run. *Desk events* are remarks on steps
-that the host takes silently (what the gate said, which rule answered, that an answer came too late).
+*Session events* are what the host itself puts on a session's stream: they reach whoever follows the run. The rest
+are remarks on steps that it takes silently (what the gate said, which rule answered, that an answer came too
+late).
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import UNSET
 
@@ -19,6 +19,7 @@ from labsim.gate.rules import RuleScope
 from labsim.hostvalues import stringify
 from labsim.lanes import Drawn, Lane, Stroke, View, note
 from labsim.steps import HostCallStep, Order, Steps
+from labsim.terms import Standing
 
 
 class GateEvent(Event, frozen=True, kw_only=True, gc=False):
@@ -62,6 +63,12 @@ class PermissionRequested(GateEvent, frozen=True, kw_only=True, gc=False, tag="p
     preview: str
     classification: Classification | None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.REQUEST}
+    standing: ClassVar[Standing] = Standing.TOLD
+    shows: ClassVar[tuple[str, ...]] = ("requests",)
+
+    def says(self) -> str:
+        level = None if self.classification is None else self.classification.side_effect_level
+        return f"{self.request_id} opens, {_level(level)}: {self.description}"
 
 
 class PermissionResolved(GateEvent, frozen=True, kw_only=True, gc=False, tag="permission_resolved"):
@@ -73,6 +80,12 @@ class PermissionResolved(GateEvent, frozen=True, kw_only=True, gc=False, tag="pe
     outcome: PermissionOutcome
     rule_scope: RuleScope | None = None  # None: nothing was remembered
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
+    standing: ClassVar[Standing] = Standing.TOLD
+    shows: ClassVar[tuple[str, ...]] = ("resolutions",)
+
+    def says(self) -> str:
+        text = f"{self.request_id} is {self.outcome}"
+        return text + (f", remembered for the {self.rule_scope}" if self.rule_scope else "")
 
 
 class RoundStarted(GateEvent, frozen=True, kw_only=True, gc=False, tag="model_round"):
@@ -80,6 +93,10 @@ class RoundStarted(GateEvent, frozen=True, kw_only=True, gc=False, tag="model_ro
 
     round: int
     calls: int
+    standing: ClassVar[Standing] = Standing.TOLD
+
+    def says(self) -> str:
+        return f"round {self.round}: the model makes {self.calls} call{'' if self.calls == 1 else 's'}"
 
     def drawn(self, view: View) -> Drawn:
         return note(Lane.CALLER)
@@ -93,6 +110,11 @@ class ToolFinished(GateEvent, frozen=True, kw_only=True, gc=False, tag="tool_fin
     content: str
     is_error: bool
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESULT}
+    standing: ClassVar[Standing] = Standing.TOLD
+    shows: ClassVar[tuple[str, ...]] = ("outcome", "errorIncludes", "successfulCalls")
+
+    def says(self) -> str:
+        return f"the model reads {'an error' if self.is_error else 'a result'}: {self.content}"
 
     def drawn(self, view: View) -> Drawn:
         stroke = Stroke.REFUSE if self.is_error else Stroke.ANSWER
@@ -107,9 +129,13 @@ class Notice(GateEvent, frozen=True, kw_only=True, gc=False, tag="notice"):
 
     text: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
+    standing: ClassVar[Standing] = Standing.TOLD
+
+    def says(self) -> str:
+        return f"notice: {self.text}"
 
 
-# ---------------------------------------------------------------------------------------------- desk events
+# -------------------------------------------------------------------------------------------------- remarks
 
 
 class SessionOpened(GateEvent, frozen=True, kw_only=True, gc=False, tag="session_opened"):
@@ -120,12 +146,20 @@ class SessionOpened(GateEvent, frozen=True, kw_only=True, gc=False, tag="session
     resumed: bool = False
     cleared: int = 0
 
+    def says(self) -> str:
+        text = f"a session of {self.agent_id} is {'resumed' if self.resumed else 'open'}"
+        text += "" if self.project_id is None else f", project {self.project_id!r}"
+        return text + (f"; {_count_of_rules(self.cleared)} of old sessions cleared" if self.cleared else "")
+
 
 class ChildSpawned(GateEvent, frozen=True, kw_only=True, gc=False, tag="child_spawned"):
     """A subagent: the gate of just now, the same rules, the same stream (O19, R24)."""
 
     agent_id: str
     gate: str
+
+    def says(self) -> str:
+        return f"subagent {self.agent_id} starts, behind {self.gate or 'no gate'}"
 
     def drawn(self, view: View) -> Drawn:
         return note(Lane.CALLER)
@@ -137,6 +171,9 @@ class GateInstalled(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_in
     gate: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # inside a call: while its question is open
 
+    def says(self) -> str:
+        return f"from the next call on the session's gate is {self.gate}"
+
     def drawn(self, view: View) -> Drawn:
         return note(Lane.GATE)
 
@@ -146,6 +183,9 @@ class PolicySwitched(GateEvent, frozen=True, kw_only=True, gc=False, tag="policy
 
     policy: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # as above
+
+    def says(self) -> str:
+        return f"the host's policy is {self.policy} now"
 
     def drawn(self, view: View) -> Drawn:
         return note(Lane.GATE)
@@ -161,6 +201,10 @@ class CallMade(GateEvent, frozen=True, kw_only=True, gc=False, tag="call_made"):
     gate: str | None = None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.MADE}
 
+    def says(self) -> str:
+        text = f"{self.agent_id} calls {self.tool_name} with {stringify(self.input)}"
+        return f"{text}, behind {self.gate or 'no gate'}"
+
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.CALLER, Lane.WRAPPER, Stroke.TELL, f"{self.tool_name} {stringify(self.input)}")
 
@@ -173,6 +217,11 @@ class HookAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="hook_ans
     input: Any = UNSET
     reason: str | None = None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.HOOKS}
+
+    def says(self) -> str:
+        if self.reason is not None:
+            return f"a hook refuses: {self.reason}"
+        return f"a hook {self.answer}" + ("" if self.input is UNSET else f" it to {stringify(self.input)}")
 
     def drawn(self, view: View) -> Drawn:
         stroke = Stroke.ANSWER if self.reason is None else Stroke.REFUSE
@@ -189,6 +238,9 @@ class PreviewBuilt(GateEvent, frozen=True, kw_only=True, gc=False, tag="preview_
     input: Any = UNSET
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.PREVIEW}
 
+    def says(self) -> str:
+        return f"{self.tool_name} presents {stringify(self.input)}, {_level(self.side_effect_level)}"
+
 
 class GateAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_answered"):
     """Allow and deny are final (O6)."""
@@ -199,6 +251,9 @@ class GateAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_ans
     outcome: AuthorizationOutcome
     reason: str | None = None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.GATE}
+
+    def says(self) -> str:
+        return f"{self.gate}: {self.outcome}{_because(self.reason)}"
 
     def drawn(self, view: View) -> Drawn:
         stroke = Stroke.REFUSE if self.outcome is AuthorizationOutcome.DENY else Stroke.ANSWER
@@ -215,6 +270,12 @@ class RulesRead(GateEvent, frozen=True, kw_only=True, gc=False, tag="rules_read"
     allow: bool | None = None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RULES}
 
+    def says(self) -> str:
+        if self.scope is None:
+            return f"no remembered rule is about this call of {self.tool_name}"
+        rule = _rule(self.scope, self.tool_name, self.pattern)
+        return f"{rule} answers: {_verdict(bool(self.allow))}"
+
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.RULES, Lane.WRAPPER, Stroke.REFUSE if self.allow is False else Stroke.ANSWER)
 
@@ -227,6 +288,10 @@ class ApproverAsked(GateEvent, frozen=True, kw_only=True, gc=False, tag="approve
     tool_name: str
     side_effect_level: SideEffectLevel | None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
+    shows: ClassVar[tuple[str, ...]] = ("asked",)
+
+    def says(self) -> str:
+        return f"the approver is asked about {self.tool_name}, {_level(self.side_effect_level)}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.WRAPPER, Lane.APPROVER, Stroke.TELL)
@@ -240,6 +305,9 @@ class ApproverAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="appr
     decision: ApprovalDecision
     reason: str | None = None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
+
+    def says(self) -> str:
+        return f"the approver answers {self.decision}{_because(self.reason)}"
 
     def drawn(self, view: View) -> Drawn:
         stroke = Stroke.ANSWER if self.decision.allows else Stroke.REFUSE
@@ -255,6 +323,9 @@ class ApproverFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="approv
     error: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
 
+    def says(self) -> str:
+        return f"the approver failed, which is no consent: {self.error}"
+
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.APPROVER, Lane.WRAPPER, Stroke.REFUSE)
 
@@ -266,6 +337,9 @@ class AnswerRefused(GateEvent, frozen=True, kw_only=True, gc=False, tag="answer_
     allow: bool
     error: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
+
+    def says(self) -> str:
+        return f"the answer {_verdict(self.allow)} changes nothing: {self.error}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.WRAPPER, Lane.APPROVER, Stroke.REFUSE)
@@ -280,6 +354,11 @@ class RuleRemembered(GateEvent, frozen=True, kw_only=True, gc=False, tag="rule_r
     allow: bool
     reason: str | None = None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
+    shows: ClassVar[tuple[str, ...]] = ("rulesLeft",)
+
+    def says(self) -> str:
+        rule = _rule(self.scope, self.tool_name, self.pattern)
+        return f"{rule} is remembered: {_verdict(self.allow)}{_because(self.reason)}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.WRAPPER, Lane.RULES, Stroke.TELL)
@@ -293,6 +372,11 @@ class RuleRevoked(GateEvent, frozen=True, kw_only=True, gc=False, tag="rule_revo
     pattern: str | None
     existed: bool
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # inside a call, as above
+    shows: ClassVar[tuple[str, ...]] = ("rulesLeft",)
+
+    def says(self) -> str:
+        rule = _rule(self.scope, self.tool_name, self.pattern)
+        return f"{rule} is revoked" if self.existed else f"{rule} was not there to revoke"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.WRAPPER, Lane.RULES, Stroke.TELL)
@@ -304,6 +388,10 @@ class ScopeCleared(GateEvent, frozen=True, kw_only=True, gc=False, tag="scope_cl
     scope: RuleScope
     removed: int
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # as above
+    shows: ClassVar[tuple[str, ...]] = ("rulesLeft",)
+
+    def says(self) -> str:
+        return f"{_count_of_rules(self.removed)} of scope {self.scope} cleared"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.WRAPPER, Lane.RULES, Stroke.TELL)
@@ -318,6 +406,11 @@ class CallDecided(GateEvent, frozen=True, kw_only=True, gc=False, tag="call_deci
     by: DecidedBy
     reason: str | None = None
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.DECIDED}
+    shows: ClassVar[tuple[str, ...]] = ("decisions", "decidedBy")
+
+    def says(self) -> str:
+        verdict = "may run" if self.allowed else "is refused"
+        return f"{self.tool_name} {verdict}, {_DECIDED[self.by]}{_because(self.reason)}"
 
 
 class Forwarded(GateEvent, frozen=True, kw_only=True, gc=False, tag="forwarded"):
@@ -327,6 +420,9 @@ class Forwarded(GateEvent, frozen=True, kw_only=True, gc=False, tag="forwarded")
     tool_call_id: str = ""
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
 
+    def says(self) -> str:
+        return f"the sink is given {self.kind}" + (f" of {self.tool_call_id}" if self.tool_call_id else "")
+
 
 class SinkFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="sink_failed"):
     """The sink raised, and is written to no more (F2)."""
@@ -334,11 +430,17 @@ class SinkFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="sink_faile
     error: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
 
+    def says(self) -> str:
+        return f"the sink broke and is written to no more: {self.error}"
+
 
 class TurnEnded(GateEvent, frozen=True, kw_only=True, gc=False, tag="turn_ended"):
     """The model is done. The run is not, until the forwarder is (X5)."""
 
     cancelled: bool = False
+
+    def says(self) -> str:
+        return "the turn was given up" if self.cancelled else "the model is done"
 
     def drawn(self, view: View) -> Drawn:
         return note(Lane.CALLER)
@@ -348,6 +450,10 @@ class RunEnded(GateEvent, frozen=True, kw_only=True, gc=False, tag="run_ended"):
     """The forwarder came home. `error` is the sink's, where it failed."""
 
     error: str | None = None
+    shows: ClassVar[tuple[str, ...]] = ("runEnded",)
+
+    def says(self) -> str:
+        return "the run is over" if self.error is None else f"the run is over, and reports: {self.error}"
 
 
 class StepRefused(GateEvent, frozen=True, kw_only=True, gc=False, tag="step_refused"):
@@ -355,28 +461,39 @@ class StepRefused(GateEvent, frozen=True, kw_only=True, gc=False, tag="step_refu
 
     error: str
 
+    def says(self) -> str:
+        return f"the host refuses: {self.error}"
 
-DeskEvent: TypeAlias = (
-    SessionOpened
-    | ChildSpawned
-    | GateInstalled
-    | PolicySwitched
-    | CallMade
-    | HookAnswered
-    | PreviewBuilt
-    | GateAnswered
-    | RulesRead
-    | ApproverAsked
-    | ApproverAnswered
-    | ApproverFailed
-    | AnswerRefused
-    | RuleRemembered
-    | RuleRevoked
-    | ScopeCleared
-    | CallDecided
-    | Forwarded
-    | SinkFailed
-    | TurnEnded
-    | RunEnded
-    | StepRefused
-)
+
+_DECIDED: Final = {
+    DecidedBy.BEFORE_GATE: "before the gate",
+    DecidedBy.NO_GATE: "with no gate there is nobody to object",
+    DecidedBy.GATE: "by the gate, finally",
+    DecidedBy.RULE: "by a remembered rule",
+    DecidedBy.APPROVER: "by the approver",
+    DecidedBy.TIMEOUT: "by the gate's time limit",
+    DecidedBy.ERROR: "by an error",
+    DecidedBy.NOBODY: "with nobody to ask",
+    DecidedBy.CANCELLED: "by the end of the turn",
+}
+
+
+def _level(level: SideEffectLevel | None) -> str:
+    return "level unknown" if level is None else f"level {level}"
+
+
+def _verdict(allow: bool) -> str:
+    return "allow" if allow else "deny"
+
+
+def _because(reason: str | None) -> str:
+    return "" if reason is None else f": {reason}"
+
+
+def _count_of_rules(count: int) -> str:
+    return f"{count} rule{'' if count == 1 else 's'}"
+
+
+def _rule(scope: RuleScope, tool: str, pattern: str | None) -> str:
+    about = f"every call of {tool}" if pattern is None else f"calls of {tool} like {pattern}"
+    return f"the {scope} rule for {about}"

@@ -242,8 +242,8 @@ class Run:
         self._note(
             Forwarded(
                 at_ms=self.session.stage.now_ms,
-                kind=str(event.__struct_config__.tag),
-                tool_call_id=getattr(event, "tool_call_id", ""),
+                kind=event.kind_name(),
+                tool_call_id=event.names_call(),
             )
         )
 

@@ -1,13 +1,13 @@
 """What happened at the Review Desk: the records for a learner's ledger.
 
-Above `labsim.events` and `states`, below everything in this package that emits. They are the same whoever carries
-the dialogs: what only an RPC client sees (frames) is recorded by the RPC adapter, beside them.
+They are the same whoever carries the dialogs: what only an RPC client sees (frames) is recorded by the RPC
+adapter, beside them.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final
 
 from labsim.events import Event
 from labsim.lanes import Drawn, Lane, Stroke, View, note
@@ -23,6 +23,9 @@ class CommandGiven(Event, frozen=True, kw_only=True, gc=False, tag="command_give
     word: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.COMMAND}
 
+    def says(self) -> str:
+        return f"a person says /review-desk {self.word}"
+
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.PERSON, Lane.TOOL, Stroke.TELL, f"/review-desk {self.word}")
 
@@ -34,6 +37,11 @@ class StepTaken(Event, frozen=True, kw_only=True, gc=False, tag="step_taken"):
     rule: str
     phase: Phase  # before
     to: Phase
+
+    def says(self) -> str:
+        stays = self.phase is self.to
+        where = f"the desk stays {self.phase}" if stays else f"the desk was {self.phase} and is {self.to}"
+        return f"{self.action} ({self.rule}): {where}"
 
     def step(self, order: Order, here: Here) -> int | None:
         if order is not Order.DESK:
@@ -48,6 +56,9 @@ class DialogOver(Event, frozen=True, kw_only=True, gc=False, tag="dialog_over"):
     pending: Pending
     why: Discarded
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.BACK}
+
+    def says(self) -> str:
+        return f"what the {self.pending} dialog brings does not count: it was {_WHY_OVER[self.why]}"
 
 
 class Discarded(StrEnum):
@@ -68,6 +79,11 @@ class NoteRecorded(Event, frozen=True, kw_only=True, gc=False, tag="note_recorde
     revision: int
     text_changed: bool
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.TABLE}
+    shows: ClassVar[tuple[str, ...]] = ("entries", "status", "revision", "text")
+
+    def says(self) -> str:
+        text = "with a new text" if self.text_changed else "with the text as it was"
+        return f"{self.entry_id} of {self.session_id} records {self.status} r{self.revision}, {text}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.DISK, Stroke.EFFECT, f"{self.entry_id}: {self.status} r{self.revision}")
@@ -79,6 +95,10 @@ class GrantGiven(Event, frozen=True, kw_only=True, gc=False, tag="grant_given"):
     session_id: str
     revision: int
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.TABLE}
+    shows: ClassVar[tuple[str, ...]] = ("authorized",)
+
+    def says(self) -> str:
+        return f"the agent may make one change, in {self.session_id} at revision {self.revision}"
 
 
 class GrantEnded(Event, frozen=True, kw_only=True, gc=False, tag="grant_ended"):
@@ -88,6 +108,10 @@ class GrantEnded(Event, frozen=True, kw_only=True, gc=False, tag="grant_ended"):
     revision: int
     why: GrantEnd
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.TABLE}
+    shows: ClassVar[tuple[str, ...]] = ("authorized",)
+
+    def says(self) -> str:
+        return f"the grant for revision {self.revision} is gone: {self.why}"
 
 
 class ActRefused(Event, frozen=True, kw_only=True, gc=False, tag="act_refused"):
@@ -96,6 +120,9 @@ class ActRefused(Event, frozen=True, kw_only=True, gc=False, tag="act_refused"):
     check: int
     text: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.TABLE}
+
+    def says(self) -> str:
+        return f"check {self.check} of 10 fails: {self.text}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.WRAPPER, Stroke.REFUSE, self.text)
@@ -107,6 +134,10 @@ class Notified(Event, frozen=True, kw_only=True, gc=False, tag="notified"):
     kind: NotifyType
     message: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.SAY}
+    shows: ClassVar[tuple[str, ...]] = ("notices",)
+
+    def says(self) -> str:
+        return f"{self.kind}: {self.message}"
 
     def drawn(self, view: View) -> Drawn:
         stroke = Stroke.REFUSE if self.kind == "error" else Stroke.TELL
@@ -119,6 +150,9 @@ class StatusShown(Event, frozen=True, kw_only=True, gc=False, tag="status_shown"
     text: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.SAY}
 
+    def says(self) -> str:
+        return f"the status line says: {self.text}"
+
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.PERSON, Stroke.TELL, self.text)
 
@@ -129,6 +163,9 @@ class WidgetShown(Event, frozen=True, kw_only=True, gc=False, tag="widget_shown"
     lines: tuple[str, ...]
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.SAY}
 
+    def says(self) -> str:
+        return f"the widget says: {' / '.join(self.lines)}"
+
 
 class MessagePosted(Event, frozen=True, kw_only=True, gc=False, tag="message_posted"):
     """A message was posted to the conversation. `text`: the whole note, for a host that unfolds it; or none."""
@@ -136,6 +173,10 @@ class MessagePosted(Event, frozen=True, kw_only=True, gc=False, tag="message_pos
     summary: str
     text: str | None = None
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.SAY}
+
+    def says(self) -> str:
+        folded = "" if self.text is None else ", and unfolds to the whole note"
+        return f"the conversation gets a message: {self.summary}{folded}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.TOOL, Lane.PERSON, Stroke.TELL, self.summary)
@@ -147,6 +188,9 @@ class PanelShown(Event, frozen=True, kw_only=True, gc=False, tag="panel_shown"):
     question_id: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.DIALOG}
 
+    def says(self) -> str:
+        return f"the panel of {self.question_id} takes the focus"
+
 
 class PanelHidden(Event, frozen=True, kw_only=True, gc=False, tag="panel_hidden"):
     """The panel is gone, its component disposed, and the focus is back where it was (V-60)."""
@@ -154,11 +198,17 @@ class PanelHidden(Event, frozen=True, kw_only=True, gc=False, tag="panel_hidden"
     question_id: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.BACK}
 
+    def says(self) -> str:
+        return f"the panel of {self.question_id} is gone, and the focus is back"
+
 
 class PanelNeverShown(Event, frozen=True, kw_only=True, gc=False, tag="panel_never_shown"):
     """The panel was ready only after the abort: it was disposed without being shown (V-60)."""
 
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.BACK}
+
+    def says(self) -> str:
+        return "a panel that is ready too late is thrown away unseen"
 
 
 class SessionMoved(Event, frozen=True, kw_only=True, gc=False, tag="session_moved"):
@@ -169,6 +219,10 @@ class SessionMoved(Event, frozen=True, kw_only=True, gc=False, tag="session_move
     leaf_id: str | None
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}
 
+    def says(self) -> str:
+        at = "before the first entry" if self.leaf_id is None else f"at {self.leaf_id}"
+        return f"{self.by}: now in {self.session_id}, {at}"
+
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.PERSON, Lane.DISK, Stroke.TELL)
 
@@ -178,6 +232,9 @@ class MovePrevented(Event, frozen=True, kw_only=True, gc=False, tag="move_preven
 
     by: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}
+
+    def says(self) -> str:
+        return f"an extension cancels the move ({self.by}); nothing has moved"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.PERSON, Lane.DISK, Stroke.REFUSE)
@@ -191,6 +248,11 @@ class SessionReopened(Event, frozen=True, kw_only=True, gc=False, tag="session_r
     remarks: tuple[str, ...] = ()
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}
 
+    def says(self) -> str:
+        found = "1 entry" if self.entries == 1 else f"{self.entries} entries"
+        remarks = "".join(f" {remark}" for remark in self.remarks)
+        return f"a new process opens {self.session_id} with {found}, and without any grant.{remarks}"
+
     def drawn(self, view: View) -> Drawn:
         return note(Lane.DISK)
 
@@ -203,27 +265,15 @@ class EntryArrived(Event, frozen=True, kw_only=True, gc=False, tag="entry_arrive
     type: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}
 
+    def says(self) -> str:
+        return f"{self.entry_id} of {self.session_id} is written by somebody else: {self.type}"
+
     def drawn(self, view: View) -> Drawn:
         return note(Lane.DISK)
 
 
-ReviewEvent: TypeAlias = (
-    CommandGiven
-    | StepTaken
-    | DialogOver
-    | NoteRecorded
-    | GrantGiven
-    | GrantEnded
-    | ActRefused
-    | Notified
-    | StatusShown
-    | WidgetShown
-    | MessagePosted
-    | PanelShown
-    | PanelHidden
-    | PanelNeverShown
-    | SessionMoved
-    | MovePrevented
-    | SessionReopened
-    | EntryArrived
-)
+_WHY_OVER: Final = {
+    Discarded.ABORTED: "aborted",
+    Discarded.BROKE: "broken off",
+    Discarded.OVERTAKEN: "overtaken by a change of the note or of the session",
+}

@@ -1,17 +1,17 @@
 """The events of a played script, for a ledger that a learner reads.
 
-Beside `broker`, above `labsim.events`; `scenario` emits them. The broker does not know them: a fact that goes in
+`scenario` emits them. The broker does not know them: a fact that goes in
 and an outcome that comes out become events where someone plays them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET
 
-from labsim.events import Event
+from labsim.events import Event, field_by_field, plainly
 from labsim.hostvalues import stringify
 from labsim.lanes import Drawn, Lane, Stroke, View, note
 from labsim.rpc.broker import SettledBy
@@ -23,6 +23,16 @@ class FrameSent(Event, frozen=True, kw_only=True, tag="frame_sent"):
     """The server wrote `frame`, as it is on the wire."""
 
     frame: Mapping[str, Any]
+    shows: ClassVar[tuple[str, ...]] = ("rpcRequests", "frames")
+
+    def says(self) -> str:
+        frame = self.frame
+        if frame.get("method") == "cancel":
+            return f"the client is told to close {plainly(frame.get('targetId'))}"
+        rest = field_by_field(frame, "type", "id", "method")
+        method = frame.get("method", frame.get("type"))
+        asked = "asked" if method in tuple(DialogKind) else "told"
+        return f"the client is {asked}: {plainly(method)} {plainly(frame.get('id', ''))}, {rest}"
 
     def drawn(self, view: View) -> Drawn:
         broker, method = view.asker, _text(self.frame, "method")
@@ -44,6 +54,12 @@ class FrameReceived(Event, frozen=True, kw_only=True, tag="frame_received"):
     frame: Any
     consumed: bool
 
+    def says(self) -> str:
+        if not self.consumed:
+            return f"a frame that answers no dialog: {stringify(self.frame)}"
+        reply = {key: value for key, value in self.frame.items() if key not in ("type", "id")}
+        return f"the client replies to {plainly(self.frame.get('id'))}: {stringify(reply) if reply else 'nothing'}"
+
     def drawn(self, view: View) -> Drawn:
         if not self.consumed:
             return Drawn(Lane.PERSON, view.asker, Stroke.REFUSE, f"answers no dialog: {stringify(self.frame)}")
@@ -57,6 +73,9 @@ class FrameReceived(Event, frozen=True, kw_only=True, tag="frame_received"):
 class SignalAborted(Event, frozen=True, kw_only=True, tag="signal_aborted"):
     """The caller gave up."""
 
+    def says(self) -> str:
+        return "the caller gives up"
+
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.CALLER, view.asker, Stroke.TELL, "gives up")
 
@@ -68,6 +87,9 @@ class ClientDisconnected(Event, frozen=True, kw_only=True, tag="client_disconnec
     """The host is gone; `message` is what dialogs raise from now on."""
 
     message: str
+
+    def says(self) -> str:
+        return f"the client is gone: {self.message}"
 
     def drawn(self, view: View) -> Drawn:
         return Drawn(Lane.PERSON, view.asker, Stroke.REFUSE, self.message)
@@ -84,6 +106,10 @@ class TimeoutCallback(Event, frozen=True, kw_only=True, tag="timeout_callback"):
     dialog_id: str
     heard: bool
 
+    def says(self) -> str:
+        told = "its caller is told" if self.heard else "its caller asked for no notice"
+        return f"the time of {self.dialog_id} is over; {told}"
+
     def drawn(self, view: View) -> Drawn:
         heard = "" if self.heard else ", nobody listens"
         return Drawn(view.asker, Lane.CALLER, Stroke.TELL, f"the time of {self.dialog_id} is over{heard}")
@@ -99,6 +125,15 @@ class DialogSettled(Event, frozen=True, kw_only=True, tag="dialog_settled"):
     by: SettledBy
     value: Any = UNSET
     error: str | None = None
+
+    def says(self) -> str:
+        dialog = self.dialog_id or "a dialog that was never sent"
+        by = self.by.value.replace("_", " ")
+        if self.error is not None:
+            return f"{dialog} is over ({by}) and raises: {self.error}"
+        if self.value is UNSET:
+            return f"{dialog} is over ({by}) and gives nothing"
+        return f"{dialog} is over ({by}) and gives {stringify(self.value)}"
 
     def drawn(self, view: View) -> Drawn:
         if view.asker is not Lane.BROKER:
