@@ -6,6 +6,7 @@ what it needs.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -240,4 +241,6 @@ def _print_json(value: object, *, indent: bool = False) -> None:
 
 
 if __name__ == "__main__":
+    if _plain(sys.argv[1:]):
+        gc.disable()  # the process plays one case and ends; looking for garbage would be a twentieth of its time
     sys.exit(main())

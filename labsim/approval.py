@@ -1,6 +1,6 @@
 """Approval resolution: which policy governs one tool call, and who decided it.
 
-Above `terms` and `tool`, below `wrapper`; knows nothing of dialogs, clocks or files. The order of the branches
+Knows nothing of dialogs, clocks or files. The order of the branches
 in `resolve` is the rule (spec/approval.md sections 2 to 8).
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
+from msgspec.structs import astuple
 
 from labsim.errors import HostError
 from labsim.hostvalues import stringify, text_of, trim
@@ -58,6 +59,7 @@ class Resolution(Struct, frozen=True, gc=False, kw_only=True):
 
 _BARE: Final[dict[object, Decision]] = {tier.value: Decision(tier) for tier in Tier}
 _BARE_EXEC: Final = _BARE["exec"]
+_DECISION_KEYS: Final = ("tier", "override", "policy", "reason", "policyKey")  # in the order of the fields
 
 
 def normalise_declaration(declaration: object, args: object) -> Decision:
@@ -69,6 +71,8 @@ def normalise_declaration(declaration: object, args: object) -> Decision:
         declaration = declaration(args)
     if isinstance(declaration, str):
         return _BARE.get(declaration, _BARE_EXEC)
+    if isinstance(declaration, Decision):  # an author's own, who may have put anything into it
+        declaration = dict(zip(_DECISION_KEYS, astuple(declaration), strict=True))
     if not isinstance(declaration, Mapping):
         return _BARE_EXEC
     tier = declaration.get("tier")

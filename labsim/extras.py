@@ -113,7 +113,7 @@ class Kit:
     def scenario(self, name: str, given: type[Given], play: Play) -> None:
         """A kind of scenario. Raises: BadExtra."""
         if not (isinstance(given, type) and issubclass(given, Given)):
-            raise BadExtra(name, f"{given!r} says nothing of a case", "Derive a class from labsim.extras.Given.")
+            raise BadExtra(name, f"{given!r} says nothing of a case", "Derive a class from labsim.api.Given.")
         self._add(SCENARIOS, name, OwnScenario(given=given, play=_callable(name, play)))
 
     def _add(self, table: dict[str, Any], name: str, value: object) -> None:

@@ -252,7 +252,7 @@ def test_what_is_registered_has_to_be_of_the_right_kind(kit: Kit) -> None:
     """It is refused when it is registered, and not when a case is played."""
     with pytest.raises(BadExtra, match="3 cannot be called"):
         kit.handler("quiet", 3)  # type: ignore[arg-type]
-    with pytest.raises(BadExtra, match=r"Derive a class from labsim\.extras\.Given"):
+    with pytest.raises(BadExtra, match=r"Derive a class from labsim\.api\.Given"):
         kit.scenario("queue", dict, play_queue)  # type: ignore[arg-type]
 
 

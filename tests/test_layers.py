@@ -17,7 +17,7 @@ TOP = Path(__file__).resolve().parents[1]
 #: From the bottom up. An import at the top of a module goes to a lower layer, or stays in its own package. A name
 #: ending in `.*` is what is left of a package; a module of it that others need earlier is named where it belongs.
 LAYERS: dict[str, tuple[str, ...]] = {
-    "words, errors, and the host's view of a value": ("labsim", "errors", "terms", "hostvalues"),
+    "words, errors, and the host's view of a value": ("labsim", "errors", "terms", "hostvalues", "lazy"),
     "what stands by itself": ("tool", "strictjson", "library", "recordings", "extras", "lanes", "steps"),
     "the parts of a case that packages describe": ("case_gate", "review.states", "review.script"),
     "what each scenario is given": ("case_given",),
@@ -37,6 +37,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "a case's batches": ("scenario_loop", "scenario_extra"),
     "plays any case": ("play",),
     "compares, shows, measures": ("replay", "show", "bench", "kinds"),
+    "what authors import": ("api",),
     "the command line": ("__main__",),
 }
 #: Imports inside a function that point upwards, each with its reason. There are no others.

@@ -6,8 +6,9 @@ light wherever pandas and widgets are not wanted: the command line, an evidence 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from labsim.lazy import lazily
 
 if TYPE_CHECKING:
     from workbook.authoring_guide import workshop
@@ -80,45 +81,32 @@ __all__ = [
     "workshop",
 ]
 
-_NAMES = {
-    "workbook.authoring_guide": ("workshop",),
-    "workbook.batches": ("batch",),
-    "workbook.call_logs": ("call_log",),
-    "workbook.chapters": ("Chapter",),
-    "workbook.commands": ("bash_rules",),
-    "workbook.diagrams": ("sequence",),
-    "workbook.explorer_panel": ("explorer",),
-    "workbook.trust": ("declared", "fidelity", "recorded", "recordings"),
-    "workbook.bench": ("hands_on", "overlay"),
-    "workbook.own_cases": ("check_case", "check_cases"),
-    "workbook.policies": ("policy_cells", "policy_matrix"),
-    "workbook.progress_page": ("my_progress",),
-    "workbook.ready": ("setup",),
-    "workbook.real_host": ("host", "pipe"),
-    "workbook.review_diagrams": ("branches", "grants"),
-    "workbook.review_phases": ("phases",),
-    "workbook.review_tables": ("entries", "mode_matrix", "notes"),
-    "workbook.rules": ("rule",),
-    "workbook.settled": ("decisions",),
-    "workbook.side_by_side": ("comparison",),
-    "workbook.stepper_view": ("stepper",),
-    "workbook.tables": ("expected", "frames", "ledger", "lifecycle", "outcomes", "predicted"),
-    "workbook.walk": ("steps",),
-    "workbook.what_ifs": ("prompts", "what_if"),
-}
-_HOMES = {name: (module, name) for module, names in _NAMES.items() for name in names} | {
-    "open": ("workbook.chapters", "open_chapter")
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, there = _HOMES[name]
-    value = getattr(import_module(module), there)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "workbook.authoring_guide": "workshop",
+        "workbook.batches": "batch",
+        "workbook.call_logs": "call_log",
+        "workbook.chapters": "Chapter open_chapter=open",
+        "workbook.commands": "bash_rules",
+        "workbook.diagrams": "sequence",
+        "workbook.explorer_panel": "explorer",
+        "workbook.trust": "declared fidelity recorded recordings",
+        "workbook.bench": "hands_on overlay",
+        "workbook.own_cases": "check_case check_cases",
+        "workbook.policies": "policy_cells policy_matrix",
+        "workbook.progress_page": "my_progress",
+        "workbook.ready": "setup",
+        "workbook.real_host": "host pipe",
+        "workbook.review_diagrams": "branches grants",
+        "workbook.review_phases": "phases",
+        "workbook.review_tables": "entries mode_matrix notes",
+        "workbook.rules": "rule",
+        "workbook.settled": "decisions",
+        "workbook.side_by_side": "comparison",
+        "workbook.stepper_view": "stepper",
+        "workbook.tables": "expected frames ledger lifecycle outcomes predicted",
+        "workbook.walk": "steps",
+        "workbook.what_ifs": "prompts what_if",
+    },
+)
