@@ -24,8 +24,6 @@ from workbook.played import NO_CALL, placed
 
 TOP = Path(__file__).resolve().parents[1]
 KINDS = [kind for kind in event_classes() if kind.__module__.startswith("labsim.")]
-#: What a case observes about its run as a whole: no single event shows it.
-OF_NO_EVENT = {"errorName", "result", "classify", "xdev"}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind_name())
