@@ -19,7 +19,7 @@ from labsim.errors import LabsimError, one_line
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from labsim.case import Case
+    from labsim.case.model import Case
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -117,9 +117,9 @@ def _case_files(names: Sequence[str]) -> list[tuple[str, bytes]]:
 
 
 def _cases(arguments: Namespace) -> int:
-    from labsim.case import parse_file
-    from labsim.play import run
-    from labsim.show import verdict
+    from labsim.case.model import parse_file
+    from labsim.describe.ledger import verdict
+    from labsim.play.performance import run
 
     total = matched = mismatched = 0
     parsed = [parse_file(data, name) for name, data in _case_files(arguments.files)]
@@ -142,8 +142,8 @@ def _cases(arguments: Namespace) -> int:
 
 
 def _case(arguments: Namespace | SimpleNamespace) -> int:
-    from labsim.play import run
-    from labsim.show import case_lines
+    from labsim.describe.ledger import case_lines
+    from labsim.play.performance import run
 
     report = run(_find(arguments.id, _case_files(arguments.file or ())))
     if arguments.json:
@@ -157,7 +157,7 @@ def _case(arguments: Namespace | SimpleNamespace) -> int:
 
 def _find(case_id: str, files: list[tuple[str, bytes]]) -> Case:
     """The case of that id. Only a file that can hold it is read, and of it only that case."""
-    from labsim.case import find, parse_file, parse_one
+    from labsim.case.model import find, parse_file, parse_one
 
     for name, data in files:
         if case_id.encode(errors="surrogatepass") in data:  # a shell may hand over anything
@@ -171,8 +171,8 @@ def _replay(arguments: Namespace) -> int:
     from pathlib import Path
 
     from labsim.library import declared_differences, recorded_files
+    from labsim.proof.replay import parse_declared, replay
     from labsim.recordings import read_lines
-    from labsim.replay import parse_declared, replay
 
     files = [Path(name) for name in arguments.files] or recorded_files()
     declared_path = Path(arguments.declared) if arguments.declared else declared_differences()
@@ -203,7 +203,7 @@ def _replay(arguments: Namespace) -> int:
 
 
 def _bench(arguments: Namespace) -> int:
-    from labsim.bench import measure, table
+    from labsim.proof.bench import measure, table
 
     figures = measure(arguments.rounds)
     if arguments.json:
@@ -214,15 +214,15 @@ def _bench(arguments: Namespace) -> int:
 
 
 def _schema(arguments: Namespace) -> int:
-    from labsim.case import schema
+    from labsim.case.model import schema
 
     _print_json(schema(), indent=True)
     return 0
 
 
 def _brief(report: object) -> dict[str, object]:
-    from labsim.report import Report
-    from labsim.show import verdict
+    from labsim.describe.ledger import verdict
+    from labsim.play.report import Report
 
     assert isinstance(report, Report)
     return {

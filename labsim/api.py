@@ -43,13 +43,13 @@ from labsim.lazy import lazily
 
 if TYPE_CHECKING:
     from labsim.approval import Decision
+    from labsim.call.handlers import HandlerContext, HandlerReply, ToolCallInput
     from labsim.extras import BadExtra, Given, Kit
     from labsim.gate.approvers import pause
-    from labsim.gate.levels import SideEffectLevel, is_consequential, judged
-    from labsim.gate.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
-    from labsim.handlers import HandlerContext, HandlerReply, ToolCallInput
-    from labsim.report import CallReport
-    from labsim.scenario_extra import Host
+    from labsim.gate.base.levels import SideEffectLevel, is_consequential, judged
+    from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+    from labsim.play.own_kind import Host
+    from labsim.play.report import CallReport
     from labsim.terms import ApprovalMode, Outcome, Policy, Tier
 
 __all__ = [
@@ -81,11 +81,11 @@ __getattr__, __dir__ = lazily(
         "labsim.approval": "Decision",
         "labsim.extras": "BadExtra Given Kit",
         "labsim.gate.approvers": "pause",
-        "labsim.gate.levels": "SideEffectLevel is_consequential judged",
-        "labsim.gate.request": "ApprovalAnswer ApprovalDecision ApprovalRequest",
-        "labsim.handlers": "HandlerContext HandlerReply ToolCallInput",
-        "labsim.report": "CallReport",
-        "labsim.scenario_extra": "Host",
+        "labsim.gate.base.levels": "SideEffectLevel is_consequential judged",
+        "labsim.gate.base.request": "ApprovalAnswer ApprovalDecision ApprovalRequest",
+        "labsim.call.handlers": "HandlerContext HandlerReply ToolCallInput",
+        "labsim.play.report": "CallReport",
+        "labsim.play.own_kind": "Host",
         "labsim.terms": "ApprovalMode Outcome Policy Tier",
     },
 )

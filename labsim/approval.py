@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import astuple
 
 from labsim.errors import HostError
-from labsim.hostvalues import stringify, text_of, trim
+from labsim.js_values import stringify, text_of, trim
 from labsim.terms import ApprovalMode, Policy, Rule, Source, Tier
 from labsim.tool import Tool
 

@@ -5,7 +5,8 @@ input is a copy, so the ledger shows what was, not what became of it. Field name
 recorded answers; `atMs` is simulated time.
 
 Whatever the program knows about a kind of event stands with its class, once: its words, its standing, whose call it
-belongs to, the observed fields that it shows, how it is drawn, and its step. `labsim.kinds` lists the classes.
+belongs to, the observed fields that it shows, how it is drawn, and its step. `labsim.describe.kinds` lists the
+classes.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from labsim.approval import Resolution
 from labsim.errors import CANCELLED, AbortError
-from labsim.hostvalues import stringify
-from labsim.lanes import Drawn, Lane, Stroke, View, note
-from labsim.steps import CallStep, DeskStep, Here, HostCallStep, Order, Steps
+from labsim.js_values import stringify
+from labsim.places.lanes import Drawn, Lane, Stroke, View, note
+from labsim.places.steps import CallStep, DeskStep, Here, HostCallStep, Order, Steps
 from labsim.terms import APPROVAL_OPTIONS, APPROVE, ApprovalMode, DialogKind, EventName, Policy, Standing, Tier
 
 
@@ -539,7 +540,6 @@ class CallThrew(Event, frozen=True, kw_only=True, gc=False, tag="call_threw"):
         if here.at == CallStep.DECIDE and self.error_name == AbortError.error_name:
             return CallStep.DECIDE  # given up while the call was not on screen yet
         return here.stops
-
 
 
 _ANSWERS_DRAWN: Final = {

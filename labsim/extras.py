@@ -26,9 +26,9 @@ from labsim.errors import LabsimError
 
 #: Takes the arguments of a call; gives back a tier, a decision, or nothing, as a tool's own declaration would.
 ApprovalRule: TypeAlias = Callable[[Any], Any]
-#: Takes the event and its context, as `labsim.handlers` describes them; may be `async`.
+#: Takes the event and its context, as `labsim.call.handlers` describes them; may be `async`.
 Handler: TypeAlias = Callable[[Any, Any], Any]
-#: Takes what is given and the host (`labsim.scenario_extra.Host`); gives back further observed fields, or None.
+#: Takes what is given and the host (`labsim.play.own_kind.Host`); gives back further observed fields, or None.
 Play: TypeAlias = Callable[[Any, Any], Awaitable[dict[str, Any] | None]]
 
 _NAME: Final = r"[a-z0-9]+([-_][a-z0-9]+)*"

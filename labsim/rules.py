@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from labsim.errors import CaseError, LabsimError
-from labsim.strictjson import parse
+from labsim.strict_json import parse
 
 _SCHEMA_ID: Final = "https://json-schema.org/draft/2020-12/schema"
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+")
@@ -131,7 +131,7 @@ def parse_book(data: bytes, name: str) -> Book:
     try:
         book = msgspec.convert(raw, Book)
     except msgspec.ValidationError as error:
-        from labsim.case_problems import refusal
+        from labsim.reading.refusals import refusal
 
         raise refusal(error, raw, Book, name) from None
     seen: set[str] = set()

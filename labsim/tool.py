@@ -58,7 +58,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     input: Any
     signal: Any = None  # labsim.stage.AbortSignal, or None where the caller gave none
     on_update: Callable[[ToolResult], None] | None = None  # hears what there is to say before the result
-    context: Any = None  # labsim.wrapper.CallContext
+    context: Any = None  # labsim.call.wrapper.CallContext
 
 
 class Tool(Struct, frozen=True, kw_only=True):

@@ -38,7 +38,7 @@ def _company(item: pytest.Item) -> str:
     for shared in ("package", "browser"):
         if item.get_closest_marker(shared) is not None:
             return shared
-    return item.path.name
+    return item.nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks who belongs together

@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING
 from labsim.lazy import lazily
 
 if TYPE_CHECKING:
-    from workbook.authoring_guide import workshop
-    from workbook.batches import batch
-    from workbook.bench import hands_on, overlay
-    from workbook.call_logs import call_log
-    from workbook.chapters import Chapter
-    from workbook.chapters import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
-    from workbook.commands import bash_rules
-    from workbook.diagrams import sequence
-    from workbook.explorer_panel import explorer
-    from workbook.own_cases import check_case, check_cases
-    from workbook.policies import policy_cells, policy_matrix
-    from workbook.progress_page import my_progress
-    from workbook.ready import setup
-    from workbook.real_host import host, pipe
-    from workbook.review_diagrams import branches, grants
-    from workbook.review_phases import phases
-    from workbook.review_tables import entries, mode_matrix, notes
-    from workbook.rules import rule
-    from workbook.settled import decisions
-    from workbook.side_by_side import comparison
-    from workbook.stepper_view import stepper
-    from workbook.tables import expected, frames, ledger, lifecycle, outcomes, predicted
-    from workbook.trust import declared, fidelity, recorded, recordings
-    from workbook.walk import steps
-    from workbook.what_ifs import prompts, what_if
+    from workbook.author.workshop import workshop
+    from workbook.chapter.chapter import Chapter
+    from workbook.chapter.chapter import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
+    from workbook.desk.comparison import comparison
+    from workbook.explorers.panel import explorer
+    from workbook.grading.own_cases import check_case, check_cases
+    from workbook.learner.setup import setup
+    from workbook.live.pipe import host, pipe
+    from workbook.live.review_bench import hands_on, overlay
+    from workbook.pictures.branches import branches, grants
+    from workbook.pictures.phases import phases
+    from workbook.pictures.sequence import sequence
+    from workbook.progress.page import my_progress
+    from workbook.steppers.view import stepper
+    from workbook.tables.bash_rules import bash_rules
+    from workbook.tables.batch import batch
+    from workbook.tables.decisions import decisions
+    from workbook.tables.fidelity import declared, fidelity, recorded, recordings
+    from workbook.tables.policies import policy_cells, policy_matrix
+    from workbook.tables.report import expected, frames, ledger, lifecycle, outcomes, predicted
+    from workbook.tables.review import entries, mode_matrix, notes
+    from workbook.tables.rules import rule
+    from workbook.tables.steps import steps
+    from workbook.what_ifs.call_log import call_log
+    from workbook.what_ifs.what_if import prompts, what_if
 
 __all__ = [
     "Chapter",
@@ -84,29 +84,29 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "workbook.authoring_guide": "workshop",
-        "workbook.batches": "batch",
-        "workbook.call_logs": "call_log",
-        "workbook.chapters": "Chapter open_chapter=open",
-        "workbook.commands": "bash_rules",
-        "workbook.diagrams": "sequence",
-        "workbook.explorer_panel": "explorer",
-        "workbook.trust": "declared fidelity recorded recordings",
-        "workbook.bench": "hands_on overlay",
-        "workbook.own_cases": "check_case check_cases",
-        "workbook.policies": "policy_cells policy_matrix",
-        "workbook.progress_page": "my_progress",
-        "workbook.ready": "setup",
-        "workbook.real_host": "host pipe",
-        "workbook.review_diagrams": "branches grants",
-        "workbook.review_phases": "phases",
-        "workbook.review_tables": "entries mode_matrix notes",
-        "workbook.rules": "rule",
-        "workbook.settled": "decisions",
-        "workbook.side_by_side": "comparison",
-        "workbook.stepper_view": "stepper",
-        "workbook.tables": "expected frames ledger lifecycle outcomes predicted",
-        "workbook.walk": "steps",
-        "workbook.what_ifs": "prompts what_if",
+        "workbook.author.workshop": "workshop",
+        "workbook.tables.batch": "batch",
+        "workbook.what_ifs.call_log": "call_log",
+        "workbook.chapter.chapter": "Chapter open_chapter=open",
+        "workbook.tables.bash_rules": "bash_rules",
+        "workbook.pictures.sequence": "sequence",
+        "workbook.explorers.panel": "explorer",
+        "workbook.tables.fidelity": "declared fidelity recorded recordings",
+        "workbook.live.review_bench": "hands_on overlay",
+        "workbook.grading.own_cases": "check_case check_cases",
+        "workbook.tables.policies": "policy_cells policy_matrix",
+        "workbook.progress.page": "my_progress",
+        "workbook.learner.setup": "setup",
+        "workbook.live.pipe": "host pipe",
+        "workbook.pictures.branches": "branches grants",
+        "workbook.pictures.phases": "phases",
+        "workbook.tables.review": "entries mode_matrix notes",
+        "workbook.tables.rules": "rule",
+        "workbook.tables.decisions": "decisions",
+        "workbook.desk.comparison": "comparison",
+        "workbook.steppers.view": "stepper",
+        "workbook.tables.report": "expected frames ledger lifecycle outcomes predicted",
+        "workbook.tables.steps": "steps",
+        "workbook.what_ifs.what_if": "prompts what_if",
     },
 )

@@ -1,9 +1,4 @@
-"""Bash rules: classification of command text (spec/approval.md section 9). Nothing here runs a command.
-
-One concept a module, lowest first: `commands` (names that no literal chain may contain), `patterns` (rules and how
-they match), `shell` (quotes, active control, segments, chains), `critical` (shapes no allow can vouch for),
-`classify` (the order of it all), `tool` (the inert tool that declares the result).
-"""
+"""Bash rules: classification of command text. Nothing here runs a command."""
 
 from labsim.bash.classify import BashRow, BashVerdict, classify, declaration, explain
 from labsim.bash.critical import CRITICAL_SHAPES, CriticalRule, critical_rule

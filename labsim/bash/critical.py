@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from labsim.hostvalues import BLANKS
+from labsim.js_values import BLANKS
 
 
 class CriticalRule(StrEnum):

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from labsim.approval import normalise_policy
-from labsim.hostvalues import BLANKS, trim
+from labsim.js_values import BLANKS, trim
 from labsim.terms import Policy
 
 _BLANK_RUN: Final = re.compile(f"[{BLANKS}]+")

@@ -19,7 +19,7 @@ from typing import Final
 from msgspec import Struct
 
 from labsim.bash.commands import NOT_LITERAL_COMMANDS
-from labsim.hostvalues import trim
+from labsim.js_values import trim
 
 CONTROL_CHARACTERS: Final = frozenset("\n\r;&|<>`$()")
 _SEGMENT_ENDS: Final = frozenset("\n;&|()")

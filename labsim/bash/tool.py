@@ -12,7 +12,7 @@ from typing import Any
 from labsim.approval import bash_details
 from labsim.bash.classify import classify, declaration
 from labsim.bash.patterns import parse_rules
-from labsim.inert import InertExecutor
+from labsim.call.inert import InertExecutor
 from labsim.tool import Tool
 
 

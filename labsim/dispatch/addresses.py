@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from labsim.hostvalues import BLANKS, trim
+from labsim.js_values import BLANKS, trim
 
 XD: Final = "xd://"
 

@@ -16,7 +16,7 @@ from labsim.dispatch.docs import docs
 from labsim.dispatch.repairs import Repair, repaired
 from labsim.dispatch.schema import Issue, declares, issues
 from labsim.errors import ToolError
-from labsim.hostvalues import own_keys, stringify
+from labsim.js_values import own_keys, stringify
 from labsim.tool import Tool
 
 INTENT = "i"  # models say why they call a tool in a field of this name, which most tools do not have

@@ -11,8 +11,8 @@ import json
 import re
 from typing import Any, Final, NoReturn
 
-from labsim.dispatch.complaint import complaint
-from labsim.hostvalues import BLANKS, trim
+from labsim.dispatch.json_complaint import complaint
+from labsim.js_values import BLANKS, trim
 
 LONGEST: Final = 1_000_000  # characters; arguments of a real call have a few hundred
 DEEPEST: Final = 100  # levels; far more than any schema here has

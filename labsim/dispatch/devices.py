@@ -11,11 +11,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from labsim.call.wrapper import ToolWrapper
 from labsim.dispatch.addresses import XD, address_of
 from labsim.dispatch.schema import check_schema
 from labsim.errors import ToolError
 from labsim.tool import Tool
-from labsim.wrapper import ToolWrapper
 
 #: They carry the transport itself, or the host needs them under their own name (D-54).
 NEVER_MOUNTED: Final = frozenset({"read", "write"})

@@ -12,7 +12,7 @@ from typing import Any, Final
 from labsim.dispatch.addresses import XD, SpecialDevice, address_of
 from labsim.dispatch.devices import Device, DeviceState, required_device, required_state
 from labsim.dispatch.schema import types_of
-from labsim.hostvalues import BLANKS, own_keys, stringify, trim
+from labsim.js_values import BLANKS, own_keys, stringify, trim
 from labsim.tool import Tool
 
 NAME_WIDTH: Final = 14

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from labsim.events import Event
-from labsim.hostvalues import stringify
-from labsim.steps import CallStep, DispatchStep, Here, Order, Steps
+from labsim.js_values import stringify
+from labsim.places.steps import CallStep, DispatchStep, Here, Order, Steps
 from labsim.terms import Tier
 
 

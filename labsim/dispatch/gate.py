@@ -21,7 +21,7 @@ from labsim.dispatch.addresses import (
 )
 from labsim.dispatch.content import NotJson, parse_json
 from labsim.dispatch.devices import DeviceState
-from labsim.hostvalues import trim
+from labsim.js_values import trim
 from labsim.terms import Tier
 
 

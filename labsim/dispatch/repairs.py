@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from labsim.dispatch.schema import is_of_type, types_of
-from labsim.hostvalues import stringify, text_of, trim
+from labsim.js_values import stringify, text_of, trim
 
 _NUMERIC: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _LONGEST_NUMBER: Final = 40  # characters; a longer one is no slip of the pen

@@ -12,11 +12,11 @@ from typing import Final
 from msgspec import Struct
 
 from labsim.dispatch.addresses import SpecialDevice
-from labsim.dispatch.dispatching import DispatchRecord
+from labsim.dispatch.dispatch import DispatchRecord
 from labsim.dispatch.events import ReportKept
 from labsim.errors import ToolError
 from labsim.events import Ledger
-from labsim.hostvalues import trim
+from labsim.js_values import trim
 from labsim.tool import ToolResult, text_content
 
 THANKS: Final = "Noted, thanks!"

@@ -12,11 +12,11 @@ from typing import Any, Final
 from msgspec import UNSET, Struct
 
 from labsim.dispatch.addresses import XD, SpecialDevice
-from labsim.dispatch.dispatching import DispatchRecord
+from labsim.dispatch.dispatch import DispatchRecord
 from labsim.dispatch.events import StagedSought
 from labsim.errors import AbortError, ToolError
 from labsim.events import Ledger
-from labsim.hostvalues import trim
+from labsim.js_values import trim
 from labsim.tool import ToolResult, text_content
 
 PROPOSE_INSTEAD: Final = f" To submit the plan for approval, write its title to {XD}propose instead."

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from labsim.errors import LabsimError
-from labsim.hostvalues import same, stringify
+from labsim.js_values import same, stringify
 
 TYPES: Final = ("string", "number", "integer", "boolean", "null", "array", "object")
 _ANNOTATIONS: Final = frozenset({"$schema", "$id", "title", "description", "default", "examples"})

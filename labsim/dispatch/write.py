@@ -22,7 +22,7 @@ from labsim.dispatch.addresses import (
 )
 from labsim.dispatch.content import without_anchors
 from labsim.dispatch.devices import DeviceState, required_state
-from labsim.dispatch.dispatching import dispatch
+from labsim.dispatch.dispatch import dispatch
 from labsim.dispatch.docs import listing
 from labsim.dispatch.events import AddressRead, FileWritten, GateDeclared, Target
 from labsim.dispatch.files import FOLDER, MemoryFiles, file_tag

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import ClassVar
 
 from labsim.events import Event
-from labsim.lanes import Drawn, Lane, Stroke, View
-from labsim.steps import CallStep, DeleteStep, Here, Order, Steps, WriteStep
+from labsim.places.lanes import Drawn, Lane, Stroke, View
+from labsim.places.steps import CallStep, DeleteStep, Here, Order, Steps, WriteStep
 
 
 class Seam(StrEnum):

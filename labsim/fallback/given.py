@@ -17,7 +17,7 @@ from labsim.errors import CaseError, ThrownValue
 from labsim.fallback.classify import ErrorKind, SimulatedError
 from labsim.fallback.events import Seam
 from labsim.fallback.layouts import Target
-from labsim.hostvalues import text_of
+from labsim.js_values import text_of
 
 #: The `kind` of a thrown object that is not an error; it takes any other key.
 PLAIN: Final = "plain"

@@ -17,7 +17,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from labsim.fallback.layer import InertFiles
+from labsim.fallback.file_tree import InertFiles
 
 #: The folder that the recorded answers show as `<tmp>`; it has no counterpart outside the tree.
 BASE: Final = "/tmp"

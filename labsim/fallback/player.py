@@ -1,7 +1,7 @@
 """Plays one `classify-error` or `fallback` case and says what was observed, in the recorded vocabulary.
 
-At the top of `labsim.fallback`; `labsim.play` calls it. The primitive and the handlers are scripts from the
-case, the files are a fresh tree in memory, the registries are fresh too: playing a case reads nothing, changes
+At the top of `labsim.fallback`; `labsim.play.performance` calls it. The primitive and the handlers are scripts from
+the case, the files are a fresh tree in memory, the registries are fresh too: playing a case reads nothing, changes
 nothing and always gives the same record. Observations are counted or compared from what happened; none is
 copied from the case.
 """
@@ -14,12 +14,12 @@ from typing import Any
 from msgspec import UNSET
 
 from labsim.errors import ThrownValue
-from labsim.fallback.algorithms import delete_file, write_file
 from labsim.fallback.attribution import mutation_session
 from labsim.fallback.classify import SimulatedError, error_text, is_permission_denied
 from labsim.fallback.events import Emit, Seam, unheard
 from labsim.fallback.given import Answers, FallbackScene, Raises, decode_classified, decode_fallback
 from labsim.fallback.layouts import BASE, TARGET_PATHS, desk_files
+from labsim.fallback.mutations import delete_file, write_file
 from labsim.fallback.registry import DeleteRequest, FallbackRegistries, WriteRequest
 from labsim.terms import Outcome
 

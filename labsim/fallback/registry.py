@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from labsim.fallback.classify import error_text
 from labsim.fallback.events import Emit, HandlerAnswer, HandlerConsulted, Seam
-from labsim.hostvalues import stringify, truthy
+from labsim.js_values import stringify, truthy
 
 H = TypeVar("H")
 Disposer = Callable[[], None]

@@ -11,7 +11,7 @@ import posixpath
 
 from labsim.fallback.classify import error_code
 from labsim.fallback.events import NodeKind
-from labsim.fallback.layer import FileLayer
+from labsim.fallback.file_tree import FileLayer
 
 
 def absolute_path(path: str, cwd: str) -> str:

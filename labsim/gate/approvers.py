@@ -22,9 +22,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from labsim.errors import StageError
-from labsim.gate import words
-from labsim.gate.levels import SideEffectLevel, judged
-from labsim.gate.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+from labsim.gate.base import words
+from labsim.gate.base.levels import SideEffectLevel, judged
+from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
 from labsim.stage import Stage
 
 

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import UNSET
 
 from labsim.events import Event
-from labsim.gate.levels import SideEffectLevel
-from labsim.gate.request import ApprovalDecision, AuthorizationOutcome, Classification
-from labsim.gate.rules import RuleScope
-from labsim.hostvalues import stringify
-from labsim.lanes import Drawn, Lane, Stroke, View, note
-from labsim.steps import HostCallStep, Order, Steps
+from labsim.gate.base.levels import SideEffectLevel
+from labsim.gate.base.request import ApprovalDecision, AuthorizationOutcome, Classification
+from labsim.gate.rules.rules import RuleScope
+from labsim.js_values import stringify
+from labsim.places.lanes import Drawn, Lane, Stroke, View, note
+from labsim.places.steps import HostCallStep, Order, Steps
 from labsim.terms import Standing
 
 

@@ -11,10 +11,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from labsim.gate import words
-from labsim.gate.durations import Duration
-from labsim.gate.levels import is_consequential
-from labsim.gate.request import AuthorizationDecision, AuthorizationRequest
+from labsim.gate.base import words
+from labsim.gate.base.levels import is_consequential
+from labsim.gate.base.request import AuthorizationDecision, AuthorizationRequest
+from labsim.gate.base.terms import Duration
 
 
 class Authorizer(Protocol):

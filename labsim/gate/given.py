@@ -1,6 +1,6 @@
 """Whether the parts of a `gate` case fit together, and the host's own records made of them.
 
-Above `labsim.case_gate`, whose shapes are settled by then; below `labsim.scenario_gate`. A case that the engine
+Above `labsim.case.gate`, whose shapes are settled by then; below `labsim.play.gate`. A case that the engine
 could play only by guessing is refused here, with its place.
 """
 
@@ -11,9 +11,9 @@ from typing import Final
 
 from msgspec import UNSET
 
-from labsim.case_gate import GateAddressSpec, GateCallSpec, GateGiven, GateRuleSpec, GateStep
+from labsim.case.gate import GateAddressSpec, GateCallSpec, GateGiven, GateRuleSpec, GateStep
 from labsim.errors import CaseError
-from labsim.gate.rules import RememberedRule, RuleAddress, RuleKey, RuleScope
+from labsim.gate.rules.rules import RememberedRule, RuleAddress, RuleKey, RuleScope
 
 _MOST_STEPS: Final = 1000
 KINDS: Final = ("call", "together", "remember", "revoke", "clear", "switch", "install", "spawn", "resume")

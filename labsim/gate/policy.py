@@ -12,19 +12,19 @@ from enum import StrEnum
 from typing import Final
 
 from labsim.errors import HostError
-from labsim.gate import words
 from labsim.gate.approvers import AllowAll, Approver, DenyAll
-from labsim.gate.durations import Duration
-from labsim.gate.errors import ModeRefused
-from labsim.gate.gates import Authorizer, DenyAllGate
-from labsim.gate.levels import is_consequential
-from labsim.gate.request import (
+from labsim.gate.base import words
+from labsim.gate.base.errors import ModeRefused
+from labsim.gate.base.levels import is_consequential
+from labsim.gate.base.request import (
     ApprovalAnswer,
     ApprovalDecision,
     ApprovalRequest,
     AuthorizationDecision,
     AuthorizationRequest,
 )
+from labsim.gate.base.terms import Duration
+from labsim.gate.gates import Authorizer, DenyAllGate
 from labsim.gate.terminal import TerminalApprover
 from labsim.ui import UI
 

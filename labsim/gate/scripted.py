@@ -1,6 +1,6 @@
 """What a `gate` case scripts: its tools, its hooks, its store, its approver's answers, a sink that breaks.
 
-Above the rest of this package; below `labsim.scenario_gate`. Turns the inert words of a case into the host's
+Above the rest of this package; below `labsim.play.gate`. Turns the inert words of a case into the host's
 parts; none of it does anything beyond what the words say.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import UNSET
 
-from labsim.case_gate import (
+from labsim.case.gate import (
     DecisionWord,
     GateAnswerSpec,
     GateHookSpec,
@@ -22,18 +22,18 @@ from labsim.case_gate import (
 )
 from labsim.errors import HostError
 from labsim.gate.approvers import pause
-from labsim.gate.events import GateEvent
-from labsim.gate.levels import SideEffectLevel
-from labsim.gate.request import (
+from labsim.gate.base.levels import SideEffectLevel
+from labsim.gate.base.request import (
     ApprovalAnswer,
     ApprovalDecision,
     ApprovalRequest,
     AuthorizationDecision,
     AuthorizationRequest,
 )
-from labsim.gate.store import FailingRuleStore, MemoryRuleStore, RuleStore, StoreOperation
+from labsim.gate.events import GateEvent
+from labsim.gate.rules.store import FailingRuleStore, MemoryRuleStore, RuleStore, StoreOperation
 from labsim.gate.tools import GateTool, HookAnswer, ToolUse
-from labsim.hostvalues import copy_json
+from labsim.js_values import copy_json
 from labsim.stage import Future, Stage
 
 

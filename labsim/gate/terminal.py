@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from labsim.errors import HostError
-from labsim.gate import words
-from labsim.gate.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
-from labsim.gate.words import TerminalTrouble
+from labsim.gate.base import words
+from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+from labsim.gate.base.words import TerminalTrouble
 from labsim.ui import UI
 
 SHOWN: Final = 160  # characters of an input's summary

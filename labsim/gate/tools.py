@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 from msgspec import UNSET, Struct, UnsetType
 
 from labsim.errors import HostError
-from labsim.gate.levels import SideEffectLevel
-from labsim.gate.request import AuthorizationPreview, Classification
-from labsim.hostvalues import copy_json
+from labsim.gate.base.levels import SideEffectLevel
+from labsim.gate.base.request import AuthorizationPreview, Classification
+from labsim.js_values import copy_json
 
 Level: TypeAlias = SideEffectLevel | None
 LevelRule: TypeAlias = Callable[[Any], Level]

@@ -12,11 +12,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from labsim.call.handlers import EventName, Extension, PlainHandler
 from labsim.errors import HostError
 from labsim.events import Event
-from labsim.handlers import EventName, Extension, PlainHandler
-from labsim.review.display import cut, sanitise
-from labsim.review.events import (
+from labsim.review.base.events import (
     CommandGiven,
     DialogOver,
     Discarded,
@@ -25,15 +24,16 @@ from labsim.review.events import (
     StatusShown,
     WidgetShown,
 )
+from labsim.review.base.states import Action, Pending, Phase
+from labsim.review.base.words import COPY
+from labsim.review.branch.note import FixtureUnavailable, Note, valid_text
+from labsim.review.branch.sessions import Sessions
+from labsim.review.branch.tree import NotSaved
 from labsim.review.machine import Grant, Machine, OpenDialog
-from labsim.review.note import FixtureUnavailable, Note, valid_text
-from labsim.review.overlay import Overlays
-from labsim.review.panel import PanelOutcome, open_panel
-from labsim.review.sessions import Sessions
-from labsim.review.states import Action, Pending, Phase
+from labsim.review.panel.display import cut, sanitise
+from labsim.review.panel.overlay import Overlays
+from labsim.review.panel.panel import PanelOutcome, open_panel
 from labsim.review.surface import CustomMessage, LedgerSurface, Mode, Surface
-from labsim.review.tree import NotSaved
-from labsim.review.words import COPY
 from labsim.rpc.frames import NotifyType
 from labsim.stage import Stage
 from labsim.ui import UI

@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from labsim.approval import Settings
-from labsim.case_given import CallGiven
-from labsim.extensions import Runner
-from labsim.handlers import Extension
-from labsim.hostvalues import copy_json
+from labsim.call.handlers import Extension
+from labsim.call.runner import Runner
+from labsim.call.scripted import recorder
+from labsim.call.wrapper import CallContext, ToolWrapper
+from labsim.case.given import CallGiven
+from labsim.js_values import copy_json
+from labsim.review.branch.note import PACKAGED_NOTE
+from labsim.review.branch.sessions import Sessions
 from labsim.review.desk import Desk
-from labsim.review.note import PACKAGED_NOTE
-from labsim.review.overlay import StageOverlays
-from labsim.review.sessions import Sessions
+from labsim.review.panel.overlay import StageOverlays
 from labsim.review.surface import Mode, RpcSurface, Surface
 from labsim.review.tool import review_tool
 from labsim.rpc.adapter import RpcUI
-from labsim.scripted import recorder
 from labsim.stage import Stage
 from labsim.tool import ToolResult
 from labsim.ui import UI, InertUI, QuestionUI
-from labsim.wrapper import CallContext, ToolWrapper
 
 
 def ui_for(mode: Mode, stage: Stage) -> UI:

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from labsim.review.entries import EntryType
-from labsim.review.events import GrantEnded, GrantGiven, NoteRecorded, StepTaken
-from labsim.review.note import FixtureUnavailable, Note, entry_data, note_on
-from labsim.review.sessions import Sessions
-from labsim.review.states import Action, GrantEffect, Pending, Phase, Step, transition
-from labsim.review.words import COPY
+from labsim.review.base.events import GrantEnded, GrantGiven, NoteRecorded, StepTaken
+from labsim.review.base.states import Action, GrantEffect, Pending, Phase, Step, transition
+from labsim.review.base.words import COPY
+from labsim.review.branch.entries import EntryType
+from labsim.review.branch.note import FixtureUnavailable, Note, entry_data, note_on
+from labsim.review.branch.sessions import Sessions
 from labsim.stage import AbortSignal, Stage
 
 

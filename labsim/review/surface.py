@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from labsim.review.display import sanitise
-from labsim.review.words import COPY
+from labsim.review.base.words import COPY
+from labsim.review.panel.display import sanitise
 from labsim.rpc.frames import NotifyRequest, NotifyType, SetStatusRequest, SetWidgetRequest, UIRequest
 
 

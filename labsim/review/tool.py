@@ -15,12 +15,12 @@ from msgspec import UNSET, Struct
 
 from labsim.approval import json_details
 from labsim.errors import HostError
-from labsim.hostvalues import stringify, text_of
+from labsim.js_values import stringify, text_of
+from labsim.review.base.events import ActRefused
+from labsim.review.base.states import Action
+from labsim.review.base.words import COPY
+from labsim.review.branch.note import valid_text
 from labsim.review.desk import Desk
-from labsim.review.events import ActRefused
-from labsim.review.note import valid_text
-from labsim.review.states import Action
-from labsim.review.words import COPY
 from labsim.stage import Stage
 from labsim.terms import Tier
 from labsim.tool import Tool, ToolCall, ToolResult, text_content

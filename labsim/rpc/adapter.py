@@ -1,9 +1,9 @@
 """Dialogs that go to a client over RPC: the `ui` protocol on top of the broker.
 
-Above `broker` and `labsim.stage`; `labsim.play` and `server` hand it to the engine. In a case the client is a
-stand-in: it shows each request as a question of the stage, or answers from a script, and what it answers travels
-back as a frame. With a `wire` there is a real one: frames go out to it, and what it sends is given to `receive`.
-Either way every frame is in the ledger, and the broker decides what it comes to.
+Above `broker` and `labsim.stage`; `labsim.play.performance` and `server` hand it to the engine. In a case the
+client is a stand-in: it shows each request as a question of the stage, or answers from a script, and what it
+answers travels back as a frame. With a `wire` there is a real one: frames go out to it, and what it sends is given
+to `receive`. Either way every frame is in the ledger, and the broker decides what it comes to.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from msgspec import UNSET, Struct
 
 from labsim.errors import HostError
 from labsim.events import LateReply, QuestionAnswered, QuestionAsked, RpcSelect
-from labsim.hostvalues import copy_json
+from labsim.js_values import copy_json
 from labsim.rpc.broker import Broker, DialogState, Rejected, Resolved, Settled, SettledBy, TimeoutFired, due
+from labsim.rpc.decode import DialogReply, HostReply
 from labsim.rpc.dialogs import CLIENT_DISCONNECTED, Confirm, Dialog, Editor, Input, Option, Select, no_answer
+from labsim.rpc.events import ClientDisconnected, DialogSettled, FrameReceived, FrameSent, TimeoutCallback
 from labsim.rpc.frames import UIRequest, to_wire
-from labsim.rpc.incoming import DialogReply, HostReply
-from labsim.rpc.ledger import ClientDisconnected, DialogSettled, FrameReceived, FrameSent, TimeoutCallback
 from labsim.stage import AbortSignal, Question, Stage
 from labsim.terms import DialogKind
 from labsim.ui import NO_ANSWER, Answer, Disconnects, spelled

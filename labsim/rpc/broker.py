@@ -22,9 +22,9 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, Struct
 
+from labsim.rpc.decode import Command, DialogReply, HostReply, ParseFailure, sort_frame
 from labsim.rpc.dialogs import CLIENT_DISCONNECTED, Dialog, Editor, no_answer, read_reply
 from labsim.rpc.frames import CancelRequest, UIRequest, to_wire
-from labsim.rpc.incoming import Command, DialogReply, HostReply, ParseFailure, sort_frame
 
 # -------------------------------------------------------------------------------- the life of a dialog
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
-from labsim.hostvalues import trim, truthy
+from labsim.js_values import trim, truthy
 from labsim.rpc.frames import (
     ConfirmRequest,
     EditorRequest,

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from labsim.hostvalues import stringify
+from labsim.js_values import stringify
+from labsim.rpc.decode import Incoming, ParseFailure, sort_frame
 from labsim.rpc.frames import MAX_FRAME_BYTES, FrameError, Response, to_wire
-from labsim.rpc.incoming import Incoming, ParseFailure, sort_frame
 
 # ---------------------------------------------------------------------------------------------------- reading
 

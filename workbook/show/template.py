@@ -12,9 +12,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from labsim.show import visible
-from workbook.grid import Grid, body
-from workbook.plots import Plot
+from labsim.describe.ledger import visible
+from workbook.show.grid import Grid, body
+from workbook.show.plots import Plot
 
 
 def rendered(template: str, **values: Any) -> str:

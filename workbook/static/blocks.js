@@ -1,4 +1,4 @@
-// Shared by all controls: small parts, and the blocks of workbook/page.py drawn as elements.
+// Shared by all controls: small parts, and the blocks of workbook/show/page.py drawn as elements.
 //
 // Every text is set as text. Nothing here parses markup, loads anything, or keeps a rule of its own.
 
@@ -100,9 +100,9 @@ function follow(model, changed) {
 
 const GONE = "The kernel that this belongs to is gone, so its buttons do nothing. Run the cell again.";
 
-const SHORT = 24; // characters; a column of cells this short stays in one piece, as in workbook/grid.py
+const SHORT = 24; // characters; a column of cells this short stays in one piece, as in workbook/show/grid.py
 
-// A workbook.grid.Grid; a run of rows with the same group cell is one body, named once.
+// A workbook.show.grid.Grid; a run of rows with the same group cell is one body, named once.
 function table(grid) {
   const node = make("table", "cedar-table");
   const looks = grid.columns.map((name, column) => {

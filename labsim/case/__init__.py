@@ -1,0 +1,1 @@
+"""What a case says: typed, and nothing more."""

@@ -1,0 +1,174 @@
+"""An approver that asks a client: four options, a bound of its own, and a refusal that says what went wrong.
+
+Above `request` and `words`; beside `terminal`. `PermissionClient` is whoever carries the question: dialogs of this
+workbook (`DialogClient`), or a client in another process (`workbook.live.acp`). The rules are here, once.
+
+The bound is the approver's own and independent of the gate's (A22): it is what keeps a client that went silent from
+hanging the run (X9). A cancelled turn wakes it as well; an answer that is already there wins over either (A23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final, Protocol, TypeAlias
+
+from msgspec import UNSET, Struct
+
+from labsim.errors import HostError
+from labsim.gate.base import words
+from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+from labsim.gate.base.terms import Duration
+from labsim.gate.base.words import ClientTrouble
+from labsim.gate.rules.pattern import compact_json
+from labsim.stage import AbortSignal, Future, Stage, first_of
+from labsim.ui import UI
+
+
+class Option(StrEnum):
+    """The four options that are offered, by the ids that come back (A19)."""
+
+    ALLOW_ONCE = "allow-once"
+    ALLOW_ALWAYS = "allow-always"
+    REJECT_ONCE = "reject-once"
+    REJECT_ALWAYS = "reject-always"
+
+
+#: What a person reads for each, in the order offered.
+OPTION_NAMES: Final[Mapping[Option, str]] = {
+    Option.ALLOW_ONCE: "Allow",
+    Option.ALLOW_ALWAYS: "Allow for this session",
+    Option.REJECT_ONCE: "Deny",
+    Option.REJECT_ALWAYS: "Deny for this session",
+}
+_DECISIONS: Final[Mapping[Option, ApprovalDecision]] = {
+    Option.ALLOW_ONCE: ApprovalDecision.ALLOW,
+    Option.ALLOW_ALWAYS: ApprovalDecision.ALLOW_FOR_SESSION,
+    Option.REJECT_ONCE: ApprovalDecision.DENY,
+    Option.REJECT_ALWAYS: ApprovalDecision.DENY_FOR_SESSION,
+}
+THIRTY_MINUTES: Final = Duration.seconds(30 * 60)
+
+
+class Selected(Struct, frozen=True):
+    """The client chose an option; the id may be one that was never offered."""
+
+    option_id: str
+
+
+class Cancelled(Struct, frozen=True):
+    """The client gave the request up."""
+
+
+ClientOutcome: TypeAlias = Selected | Cancelled
+
+
+class ClientUnreadable(HostError):
+    """What came back is no answer."""
+
+
+class ClientUnreachable(HostError):
+    """The round trip failed."""
+
+
+class PermissionClient(Protocol):
+    """Carries one question to a client and its outcome back.
+
+    Raises: ClientUnreadable or ClientUnreachable. When `withdrawn` is aborted nobody waits for the outcome any
+    more, and the question should be taken back from whoever sees it.
+    """
+
+    async def request_permission(self, request: ApprovalRequest, withdrawn: AbortSignal) -> ClientOutcome: ...
+
+
+class ClientApprover:
+    """Asks a client about each request, and denies where it gives no decision (A19-A23).
+
+    `cancelled` is aborted when the turn is given up.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        client: PermissionClient,
+        *,
+        bound: Duration = THIRTY_MINUTES,
+        cancelled: AbortSignal | None = None,
+    ) -> None:
+        self._stage = stage
+        self._client = client
+        self._bound = bound
+        self._cancelled = cancelled
+
+    async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:
+        stage = self._stage
+        withdrawn = AbortSignal(stage)
+        answer = stage.spawn(self._client.request_permission(request, withdrawn))
+        over: Future[ClientTrouble] = Future(stage)
+        timer = stage.call_at(stage.now_ms + self._bound.stage_ms, lambda: over.set_result(ClientTrouble.NO_ANSWER))
+        forget = None
+        if self._cancelled is not None:
+            forget = self._cancelled.listen(lambda: over.set_result(ClientTrouble.TURN_CANCELLED))
+            if self._cancelled.aborted:
+                over.set_result(ClientTrouble.TURN_CANCELLED)
+        try:
+            await first_of(stage, (answer, over))
+        finally:
+            timer.cancel()
+            if forget is not None:
+                forget()
+            if not answer.done:
+                withdrawn.trip()
+        if not answer.done:
+            return self._cannot(request, over.result())
+        try:
+            outcome = answer.result()
+        except ClientUnreadable:
+            return self._cannot(request, ClientTrouble.UNREADABLE)
+        except HostError:
+            return self._cannot(request, ClientTrouble.UNREACHABLE)
+        if isinstance(outcome, Cancelled):
+            return self._cannot(request, ClientTrouble.CANCELLED)
+        return _chosen(request, outcome)
+
+    @staticmethod
+    def _cannot(request: ApprovalRequest, why: ClientTrouble) -> ApprovalAnswer:
+        return ApprovalAnswer().because(words.client_cannot_answer(request.tool_name, why))
+
+
+def _chosen(request: ApprovalRequest, outcome: object) -> ApprovalAnswer:
+    """The answer that an option stands for; one that was never offered is none (A21)."""
+    if not isinstance(outcome, Selected) or outcome.option_id not in tuple(Option):
+        return ApprovalAnswer().because(words.client_cannot_answer(request.tool_name, ClientTrouble.UNREADABLE))
+    answer = ApprovalAnswer(_DECISIONS[Option(outcome.option_id)])
+    if answer.decision.allows:
+        return answer
+    return answer.because(words.refused_by_client(request.tool_name, for_session=answer.decision.for_session))
+
+
+class DialogClient:
+    """A client made of this workbook's dialogs: one select, with the names of the four options.
+
+    The title is what is asked and, below it, the input as compact JSON; both are untrusted and shown as text. A
+    label that was not offered is no answer; a dialog closed without one is a cancelled request.
+    """
+
+    def __init__(self, ui: UI) -> None:
+        self._ui = ui
+
+    async def request_permission(self, request: ApprovalRequest, withdrawn: AbortSignal) -> ClientOutcome:
+        if not self._ui.has_ui:
+            raise ClientUnreachable("there is nobody to ask")
+        title = f"{request.description}\n{shown_input(request.input)}"
+        label = await self._ui.select(title, tuple(OPTION_NAMES.values()), signal=withdrawn)
+        if label is UNSET or label is None:
+            return Cancelled()
+        for option, name in OPTION_NAMES.items():
+            if label == name:
+                return Selected(option.value)
+        raise ClientUnreadable(f"{label!r} was not offered")
+
+
+def shown_input(given: Any) -> str:
+    """An input for a person to read: compact JSON, or the text itself where it was no JSON (A8)."""
+    return given if isinstance(given, str) else compact_json(given)

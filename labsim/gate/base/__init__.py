@@ -1,0 +1,1 @@
+"""The gate's words, terms, errors and requests."""

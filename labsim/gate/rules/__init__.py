@@ -1,0 +1,1 @@
+"""Remembered rules and the stores they live in."""

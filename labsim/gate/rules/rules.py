@@ -1,0 +1,145 @@
+"""Remembered rules: what one says, where it lives, and which of several answers a call.
+
+Above `pattern`, below the stores and the live session. A rule answers only what a gate put up as a prompt (O6).
+Among rules the order is total and `rank` states it: the narrowest scope with a match decides (R8); in it a
+pattern comes before the bare rule (R10); among patterns a deny comes first, then plain string order (R12). So a
+deny does not win as such: neither across scopes nor over a more specific allow (R13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from labsim.gate.base import words
+from labsim.gate.base.errors import NotDurable, ProjectIdRequired
+from labsim.gate.base.request import AuthorizationDecision
+from labsim.gate.rules.pattern import matches
+
+
+class RuleScope(StrEnum):
+    """How far a remembered rule holds, narrowest first."""
+
+    PROCESS = "process"  # one live session; never stored, gone with it (R1)
+    SESSION = "session"  # durable, by the agent's stable id
+    PROJECT = "project"  # durable, shared by sessions of one project
+    GLOBAL = "global"  # durable, every session of the store
+
+
+_NARROWNESS: Final = {scope: number for number, scope in enumerate(RuleScope)}
+DURABLE_SCOPES: Final = (RuleScope.SESSION, RuleScope.PROJECT, RuleScope.GLOBAL)
+
+
+class RuleKey(Struct, frozen=True):
+    """Which calls a rule is about. Without a pattern it is *bare*: every call of that tool (A3)."""
+
+    tool_name: str  # compared exactly; there is no pattern on names (R14)
+    pattern: str | None = None
+
+    def matches(self, tool_name: str, text: str | None) -> bool:
+        """Whether a call is covered. `text` is its input as compact JSON; None fits no pattern (P8)."""
+        if tool_name != self.tool_name:
+            return False
+        return self.pattern is None or (text is not None and matches(self.pattern, text))
+
+
+class RuleAddress(Struct, frozen=True):
+    """The identity of one rule: the same key may stand once in each scope (R15)."""
+
+    scope: RuleScope
+    key: RuleKey
+
+
+class RememberedRule(Struct, frozen=True, kw_only=True):
+    """One answer that was given ahead."""
+
+    key: RuleKey
+    allow: bool
+    scope: RuleScope
+    reason: str | None = None  # None: none was given, or it was stored before reasons were kept
+
+    @property
+    def address(self) -> RuleAddress:
+        return RuleAddress(self.scope, self.key)
+
+    def decision(self) -> AuthorizationDecision:
+        """What the rule answers: an allow without a reason, or a deny with W5 or W6 (R16)."""
+        if self.allow:
+            return AuthorizationDecision.allow()
+        return AuthorizationDecision.deny(words.remembered_refusal(self.reason))
+
+
+class RuleContext(Struct, frozen=True):
+    """Whose rules apply. `session_id` is the agent's stable id, not that of one attachment to it.
+
+    `project_id` None means no project; "" is a project of its own (R4).
+    """
+
+    session_id: str
+    project_id: str | None = None
+
+    def namespace(self, scope: RuleScope) -> str:
+        """What separates the rules of one durable scope from those of others.
+
+        Raises: NotDurable (W19), for the process scope; ProjectIdRequired (W18), for a project that is not there.
+        """
+        if scope is RuleScope.PROCESS:
+            raise NotDurable
+        if scope is RuleScope.SESSION:
+            return self.session_id
+        if scope is RuleScope.PROJECT:
+            if self.project_id is None:
+                raise ProjectIdRequired
+            return self.project_id
+        return ""
+
+    def durable_scopes(self) -> tuple[RuleScope, ...]:
+        """The durable scopes that this context has."""
+        return tuple(
+            scope for scope in DURABLE_SCOPES if scope is not RuleScope.PROJECT or self.project_id is not None
+        )
+
+
+def rank(rule: RememberedRule) -> tuple[int, bool, bool, str, str]:
+    """A rule's place among those that match one call; the smallest answers. Equal only at the same address."""
+    return (
+        _NARROWNESS[rule.scope],
+        rule.key.pattern is None,
+        rule.allow,
+        rule.key.tool_name,
+        rule.key.pattern or "",
+    )
+
+
+def winner(rules: Iterable[RememberedRule], tool_name: str, text: str | None) -> RememberedRule | None:
+    """The rule that answers a call, or None. The order in which rules are given does not count (R12)."""
+    return min((rule for rule in rules if rule.key.matches(tool_name, text)), key=rank, default=None)
+
+
+def listed(rules: Iterable[RememberedRule]) -> tuple[RememberedRule, ...]:
+    """Rules in the order they are shown: scope, tool, patterns sorted, the bare rule last (R19)."""
+    return tuple(
+        sorted(
+            rules,
+            key=lambda rule: (
+                _NARROWNESS[rule.scope],
+                rule.key.tool_name,
+                rule.key.pattern is None,
+                rule.key.pattern or "",
+            ),
+        )
+    )
+
+
+def deduplicated(rules: Iterable[RememberedRule]) -> tuple[RememberedRule, ...]:
+    """One rule for each address: a deny first, then one with a reason, then the smallest reason (R21).
+
+    Old data may hold several at one address; reading them must not depend on which was written last.
+    """
+    kept: dict[RuleAddress, RememberedRule] = {}
+    for rule in sorted(rules, key=lambda rule: (rule.allow, rule.reason is None, rule.reason or "")):
+        kept.setdefault(rule.address, rule)
+    return tuple(kept.values())

@@ -1,0 +1,1 @@
+"""A live session of the gate: calls in their order, permissions, runs."""

@@ -1,0 +1,1 @@
+"""Plays cases: one player for each scenario."""

@@ -1,0 +1,1 @@
+"""The engine against recorded answers, and against the clock."""

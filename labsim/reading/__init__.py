@@ -1,0 +1,1 @@
+"""Cases read from JSON, strictly, with refusals that say where."""

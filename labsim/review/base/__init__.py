@@ -1,0 +1,1 @@
+"""The Review Desk's words, states and events."""

@@ -1,0 +1,1 @@
+"""Sessions as trees of entries, and the note on the branch that counts."""

@@ -1,0 +1,1 @@
+"""The Review Desk's panel, as pure state."""

@@ -1,0 +1,1 @@
+"""The simulated host as a process: `python -m labsim.rpc`."""

@@ -1,0 +1,1 @@
+"""A chapter: found, read, opened, copied."""

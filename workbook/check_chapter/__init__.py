@@ -1,0 +1,1 @@
+"""Whether a chapter keeps its promises."""

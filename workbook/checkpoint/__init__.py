@@ -1,0 +1,1 @@
+"""A question that is committed to before it is revealed."""

@@ -1,0 +1,1 @@
+"""A class's exports, counted and reported."""

@@ -1,0 +1,1 @@
+"""Exercises: what is asked for, and what has to hold."""

@@ -1,0 +1,1 @@
+"""Who the learner is, and what is kept of their work."""

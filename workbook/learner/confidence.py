@@ -1,0 +1,45 @@
+"""How well somebody's certainty fits: each commit scored by a proper rule, for that learner alone.
+
+Above `answers`, whose four levels stand for a probability each; below `prediction`, which tells one score after the
+reveal, and the summary of a learner's progress. The rule is Brier's: the squared distance between the stated
+probability and what came of it (1 for a right answer, 0 for a wrong one). It is proper: nobody can expect a better
+score than by naming the level that is nearest to what they believe, so neither modesty nor boasting gains anything.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from workbook.learner.records import Confidence
+
+ASKS: Final = "How sure are you?"
+
+
+def score(confidence: Confidence, right: bool) -> float:
+    """Brier's score of one answer, in [0, 1]; 0 is best."""
+    return (confidence.probability - right) ** 2
+
+
+def expected_score(confidence: Confidence, probability: float) -> float:
+    """What the score comes to on average, for answers that are right with that probability (0 to 1)."""
+    return probability * score(confidence, right=True) + (1 - probability) * score(confidence, right=False)
+
+
+def nearest(probability: float) -> Confidence:
+    """The level whose probability is nearest to that one; of two that are as near, the more modest."""
+    return min(Confidence, key=lambda level: abs(level.probability - probability))
+
+
+def said(value: float) -> str:
+    """A score or a probability, to four places and without idle zeros."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def sentence(confidence: Confidence, right: bool) -> str:
+    """The score of one answer, and how to read it."""
+    outcome = "right" if right else "not right yet"
+    return (
+        f"You said “{confidence}”, which stands for {said(confidence.probability)}, and your answer was {outcome}. "
+        f"That is a Brier score of {said(score(confidence, right))}: 0 is best, 1 is worst. "
+        "It stays in your folder; an export can leave out how sure you were."
+    )

@@ -1,0 +1,1 @@
+"""A played case for showing: its rows, its fields, and claims about them."""

@@ -1,0 +1,1 @@
+"""Notebooks baked, compared and checked."""

@@ -1,0 +1,1 @@
+"""Worksheets for paper."""

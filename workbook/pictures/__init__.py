@@ -1,0 +1,1 @@
+"""Ledgers drawn: sequences, branches, phases."""

@@ -1,0 +1,1 @@
+"""What a learner's record adds up to."""

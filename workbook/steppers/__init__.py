@@ -1,0 +1,1 @@
+"""The stepper: one call, a step at a time."""

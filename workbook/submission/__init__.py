@@ -1,0 +1,1 @@
+"""Code that was handed in, run within bounds."""

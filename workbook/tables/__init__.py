@@ -1,0 +1,1 @@
+"""Tables of what was played and decided."""

@@ -1,0 +1,1 @@
+"""Many calls under other settings."""
