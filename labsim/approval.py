@@ -1,7 +1,7 @@
 """Approval resolution: which policy governs one tool call, and who decided it.
 
 Knows nothing of dialogs, clocks or files. The order of the branches
-in `resolve` is the rule (spec/approval.md sections 2 to 8).
+in `resolve` is the rule (approval/A-1 to approval/A-42).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from labsim.js_values import stringify, text_of, trim
 from labsim.terms import ApprovalMode, Policy, Rule, Source, Tier
 from labsim.tool import Tool
 
-# Looked up by exact text: case and blanks matter to a tier and to a mode (A-2, A-14), not to a policy (A-6).
+# Looked up by exact text: case and blanks matter to a tier and to a mode (approval/A-2, approval/A-14), not to a
+# policy (approval/A-6).
 _TIERS: Final[dict[object, Tier]] = {tier.value: tier for tier in Tier}
 _POLICIES: Final[dict[object, Policy]] = {policy.value: policy for policy in Policy}
 # The members by plain names: Python looks a member up through the enum's metaclass, several times slower than a
@@ -46,7 +47,7 @@ class Decision(Struct, frozen=True, gc=False):
 
 
 class Resolution(Struct, frozen=True, gc=False, kw_only=True):
-    """What governs one call, with the rule that decided; the rows are those of section 6."""
+    """What governs one call, with the rule that decided; the rows are approval/R1 to approval/R9."""
 
     policy: Policy
     tier: Tier
@@ -63,9 +64,10 @@ _DECISION_KEYS: Final = ("tier", "override", "policy", "reason", "policyKey")  #
 
 
 def normalise_declaration(declaration: object, args: object) -> Decision:
-    """A tool's declaration for these arguments, with everything malformed falling to `exec` (A-1 to A-8).
+    """A tool's declaration for these arguments, with everything malformed falling to `exec` (approval/A-1 to
+    approval/A-8).
 
-    Raises: whatever a function declaration raises; nothing is caught here (A-8).
+    Raises: whatever a function declaration raises; nothing is caught here (approval/A-8).
     """
     if callable(declaration):
         declaration = declaration(args)
@@ -80,7 +82,7 @@ def normalise_declaration(declaration: object, args: object) -> Decision:
     key = declaration.get("policyKey")
     return Decision(
         tier=_TIERS.get(tier, _EXEC) if isinstance(tier, str) else _EXEC,
-        override=declaration.get("override") is True,  # A-5: 1 and "true" are not a promise
+        override=declaration.get("override") is True,  # approval/A-5: 1 and "true" are not a promise
         policy=normalise_policy(declaration.get("policy")),
         reason=reason if isinstance(reason, str) and reason else None,
         policy_key=key if isinstance(key, str) and key else None,
@@ -88,21 +90,21 @@ def normalise_declaration(declaration: object, args: object) -> Decision:
 
 
 def tier_of(tool: Tool, args: object) -> Tier:
-    """Only the tier of a declaration; policy, override and reason are lost on purpose (A-9)."""
+    """Only the tier of a declaration; policy, override and reason are lost on purpose (approval/A-9)."""
     return normalise_declaration(tool.approval, args).tier
 
 
 def normalise_policy(value: object) -> Policy | None:
-    """A policy word in any case, with blanks around it, or None for anything else (A-6, A-11)."""
+    """A policy word in any case, with blanks around it, or None for anything else (approval/A-6, approval/A-11)."""
     if not isinstance(value, str):
         return None
     return _POLICIES.get(value) or _POLICIES.get(trim(value).lower())
 
 
 def policy_map(setting: object) -> Mapping[str, Any]:
-    """`tools.approval` as a map; anything that is not a map acts as an empty one (A-10).
+    """`tools.approval` as a map; anything that is not a map acts as an empty one (approval/A-10).
 
-    A copy, so that what somebody enters there during a call comes too late for it (W step 2).
+    A copy, so that what somebody enters there during a call comes too late for it (wrapper/step-2).
     """
     return dict(setting) if isinstance(setting, Mapping) else {}
 
@@ -116,19 +118,21 @@ def covers(mode: object, tier: Tier) -> bool:
 
 
 def configured_mode(mode: object) -> ApprovalMode:
-    """The mode that a settings value stands for. A missing or misspelt one opens everything (A-18, A-19)."""
+    """The mode that a settings value stands for. A missing or misspelt one opens everything (approval/A-18,
+    approval/A-19).
+    """
     return _MODES.get(mode, ApprovalMode.YOLO) if isinstance(mode, str) else ApprovalMode.YOLO
 
 
 def is_misspelt(mode: object) -> bool:
-    """Whether a mode is configured that is none, so that everything is approved silently (A-19)."""
+    """Whether a mode is configured that is none, so that everything is approved silently (approval/A-19)."""
     return mode is not UNSET and not (isinstance(mode, str) and mode in _MODES)
 
 
 def user_policy(
     tool: Tool, decision: Decision, policies: Mapping[str, Any]
 ) -> tuple[Policy, str] | tuple[None, None]:
-    """The user's policy that applies, and the key that supplied it (A-23 to A-27)."""
+    """The user's policy that applies, and the key that supplied it (approval/A-23 to approval/A-27)."""
     if not policies:
         return None, None
     name = tool.name
@@ -143,17 +147,17 @@ def user_policy(
     legacy = tool.legacy_name
     if isinstance(legacy, str) and legacy != name:
         policy = normalise_policy(policies.get(legacy))
-        # A tool that was renamed keeps what restrained it; an old allow is not carried over (A-25).
+        # A tool that was renamed keeps what restrained it; an old allow is not carried over (approval/A-25).
         if policy is not None and policy is not _ALLOW:
             return policy, legacy
     return None, None
 
 
 def resolve(tool: Tool, args: object, *, mode: object, policies: Mapping[str, Any]) -> Resolution:
-    """The policy for one call; the first matching row of section 6 wins (R1 to R9).
+    """The policy for one call; the first matching row wins, approval/R1 to approval/R9.
 
     `mode` is compared exactly, and may be any value: a word that is no mode covers no tier.
-    Raises: whatever a function declaration raises (A-8).
+    Raises: whatever a function declaration raises (approval/A-8).
     """
     said = normalise_declaration(tool.approval, args)
     user, key = user_policy(tool, said, policies)
@@ -192,7 +196,7 @@ def _by_tool(said: Decision, policy: Policy, rule: Rule, *, override: bool) -> R
 
 
 def _by_user(said: Decision, policy: Policy, key: str | None, rule: Rule, *, override: bool) -> Resolution:
-    # The tool's reason is dropped: it explains the tool's wish, and the user decided (A-29).
+    # The tool's reason is dropped: it explains the tool's wish, and the user decided (approval/A-29).
     return Resolution(
         policy=policy, tier=said.tier, source=_USER, rule=rule, override=override, policy_key=key or None
     )
@@ -207,7 +211,7 @@ class Denied(HostError):
 
 
 def deny_text(tool_name: str, resolution: Resolution) -> str:
-    """The words of a denial (A-30 to A-33). A user's denial names the key that supplied it."""
+    """The words of a denial (approval/A-30 to approval/A-33). A user's denial names the key that supplied it."""
     if resolution.source is Source.USER:
         key = resolution.policy_key or tool_name
         return (
@@ -218,14 +222,14 @@ def deny_text(tool_name: str, resolution: Resolution) -> str:
 
 
 class Requirement(Struct, frozen=True, gc=False):
-    """Whether a call must be put to a person, and the reason to give them (A-34)."""
+    """Whether a call must be put to a person, and the reason to give them (approval/A-34)."""
 
     required: bool
     reason: str | None = None
 
 
 def requirement(tool: Tool, resolution: Resolution) -> Requirement:
-    """What a resolution asks of the host. Raises: Denied, on deny (A-34)."""
+    """What a resolution asks of the host. Raises: Denied, on deny (approval/A-34)."""
     if resolution.policy is Policy.DENY:
         raise Denied(tool.name, resolution)
     if resolution.policy is Policy.PROMPT:
@@ -234,7 +238,7 @@ def requirement(tool: Tool, resolution: Resolution) -> Requirement:
 
 
 def prompt_text(tool: Tool, args: object, reason: str | None) -> str:
-    """The text of the approval dialog, lines joined by newlines (A-35 to A-38)."""
+    """The text of the approval dialog, lines joined by newlines (approval/A-35 to approval/A-38)."""
     lines = [f"Allow tool: {tool.name}"]
     if tool.approval is UNSET and tool.name.startswith("mcp__"):
         lines.append("Origin: MCP server tool")
@@ -251,20 +255,22 @@ def prompt_text(tool: Tool, args: object, reason: str | None) -> str:
 
 
 def truncate(text: str, limit: int = 2000) -> str:
-    """At most `limit` characters, then how many were left out; can be longer than what it shortens (A-40)."""
+    """At most `limit` characters, then how many were left out; can be longer than what it shortens
+    (approval/A-40).
+    """
     if len(text) <= limit:
         return text
     return f"{text[:limit]}[…{len(text) - limit}ch elided…]"
 
 
 def bash_details(args: object) -> str:
-    """What a prompt for `bash` shows. The command is text and is never run (A-42, A-50)."""
+    """What a prompt for `bash` shows. The command is text and is never run (approval/A-42, approval/A-50)."""
     command = args.get("command") if isinstance(args, Mapping) else None
     return f"Command: {truncate(command)}" if isinstance(command, str) else "Command: (missing)"
 
 
 def write_details(args: object) -> list[str]:
-    """What a prompt for `write` shows: the path, then the content (A-42)."""
+    """What a prompt for `write` shows: the path, then the content (approval/A-42)."""
     fields: Mapping[str, Any] = args if isinstance(args, Mapping) else {}
     path, content = fields.get("path"), fields.get("content")
     return [
@@ -286,13 +292,13 @@ class Settings(Struct, frozen=True):
 
 
 def approval_inputs(settings: Settings | None, auto_approve: object) -> tuple[ApprovalMode, Mapping[str, Any]]:
-    """Mode and user policies for one call, sampled once (section 4; W step 2).
+    """Mode and user policies for one call, sampled once (approval/A-15 to approval/A-18, wrapper/step-2).
 
     `settings` is None where the context has no reader. Auto-approve forces yolo whatever is configured, and
-    leaves the user's policies in force (A-15, A-21).
+    leaves the user's policies in force (approval/A-15, approval/A-21).
     """
     if auto_approve is True:
         return ApprovalMode.YOLO, policy_map(settings.policies) if settings is not None else {}
     if settings is None:
-        return ApprovalMode.ALWAYS_ASK, {}  # A-16: nothing to read fails closed
+        return ApprovalMode.ALWAYS_ASK, {}  # approval/A-16: nothing to read fails closed
     return configured_mode(settings.mode), policy_map(settings.policies)

@@ -95,7 +95,7 @@ class ToolCallEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_call")
 
 
 class ApprovalRequested(Event, frozen=True, kw_only=True, gc=False, tag="tool_approval_requested"):
-    """A decision is needed. Not proof that a dialog was shown (W-35)."""
+    """A decision is needed. Not proof that a dialog was shown (wrapper/W-35)."""
 
     session_id: str
     tool_name: str
@@ -114,7 +114,7 @@ class ApprovalRequested(Event, frozen=True, kw_only=True, gc=False, tag="tool_ap
 
 
 class ApprovalResolved(Event, frozen=True, kw_only=True, gc=False, tag="tool_approval_resolved"):
-    """The decision was made; `reason` is there only when it was a no (section 7)."""
+    """The decision was made; `reason` is there only when it was a no (wrapper/W-33)."""
 
     session_id: str
     tool_name: str
@@ -219,7 +219,7 @@ class ToolResultEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_resu
 
 
 class PreviewWait(Event, frozen=True, kw_only=True, gc=False, tag="preview_wait"):
-    """The call waited until its preview was on screen (W-27)."""
+    """The call waited until its preview was on screen (wrapper/W-27)."""
 
     tool_call_id: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.DECIDE}
@@ -236,7 +236,9 @@ class PreviewWait(Event, frozen=True, kw_only=True, gc=False, tag="preview_wait"
 
 
 class TierResolved(Event, frozen=True, kw_only=True, gc=False, tag="tier_resolved"):
-    """The caller's tier callback was told the effective tier (W step 6). A dispatch brings its own, silent one."""
+    """The caller's tier callback was told the effective tier (wrapper/step-6). A dispatch brings its own, silent
+    one.
+    """
 
     tier: Tier
     steps: ClassVar[Steps] = {Order.CALL: CallStep.JUDGE_EFFECTIVE}
@@ -305,7 +307,7 @@ class CallStarted(Event, frozen=True, kw_only=True, gc=False, tag="call_started"
 
 
 class MarkerConsumed(Event, frozen=True, kw_only=True, gc=False, tag="marker_consumed"):
-    """The agent loop had already emitted `tool_call` for this call, so the wrapper does not (W-1)."""
+    """The agent loop had already emitted `tool_call` for this call, so the wrapper does not (wrapper/W-1)."""
 
     tool_name: str
     tool_call_id: str
@@ -319,7 +321,9 @@ class MarkerConsumed(Event, frozen=True, kw_only=True, gc=False, tag="marker_con
 
 
 class ModeMisspelt(Event, frozen=True, kw_only=True, gc=False, tag="mode_misspelt"):
-    """The configured mode is none, so the call is judged in yolo: a typing mistake opens everything (A-19)."""
+    """The configured mode is none, so the call is judged in yolo: a typing mistake opens everything
+    (approval/A-19).
+    """
 
     tool_name: str
     tool_call_id: str
@@ -391,7 +395,9 @@ class HandlerAnswered(Event, frozen=True, kw_only=True, gc=False, tag="handler_a
 
 
 class PromptDecided(Event, frozen=True, kw_only=True, gc=False, tag="prompt_decided"):
-    """Step 8: whether a person must be asked, and the term of the formula that settled it (section 5)."""
+    """Step 8: whether a person must be asked, and the term of the formula that settled it (wrapper/W-20 to
+    wrapper/W-26).
+    """
 
     tool_name: str
     tool_call_id: str
@@ -648,7 +654,9 @@ def field_by_field(record: Mapping[str, Any], *left_out: str) -> str:
 
 
 def _came_back(choice: Any, offered: Sequence[str] = ()) -> str:
-    """What a dialog came back with, or how it broke. What was not offered is quoted: a blank can matter (W-40)."""
+    """What a dialog came back with, or how it broke. What was not offered is quoted: a blank can matter
+    (wrapper/W-40).
+    """
     match choice:
         case None:
             return "no answer"

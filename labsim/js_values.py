@@ -163,7 +163,7 @@ def _is_index(key: str) -> bool:
 
 
 def same(a: object, b: object) -> bool:
-    """Deep equality of two JSON values. `True` is not `1`; nothing equals only nothing (W-23)."""
+    """Deep equality of two JSON values. `True` is not `1`; nothing equals only nothing (wrapper/W-23)."""
     if a is b:
         return True
     if isinstance(a, bool) or isinstance(b, bool):
@@ -178,7 +178,7 @@ def same(a: object, b: object) -> bool:
 
 
 def identical(a: object, b: object) -> bool:
-    """Whether two values are the same one: the same object, or equal texts, numbers or the like (W-21)."""
+    """Whether two values are the same one: the same object, or equal texts, numbers or the like (wrapper/W-21)."""
     return a is b or (type(a) in _SCALARS and type(b) in _SCALARS and same(a, b))
 
 

@@ -84,7 +84,7 @@ class Task(Future[T]):
     """A coroutine under way; as a future, its result.
 
     It runs in a copy of the context variables it was started with, so what it sets there (for which session a
-    file is changed, F-40) stays out of every other coroutine.
+    file is changed, fallback/F-40) stays out of every other coroutine.
     """
 
     __slots__ = ("_context", "_coroutine")

@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Tier(StrEnum):
-    """How far a call reaches: read < write < exec (spec/approval.md section 1)."""
+    """How far a call reaches: read < write < exec."""
 
     READ = "read"
     WRITE = "write"
@@ -42,22 +42,22 @@ class Source(StrEnum):
 
 
 class Rule(StrEnum):
-    """The row of the resolution order that decided (spec/approval.md section 6)."""
+    """The row of the resolution order that decided."""
 
-    R1 = "R1"
-    R2 = "R2"
-    R3 = "R3"
-    R4A = "R4a"
-    R4B = "R4b"
-    R5 = "R5"
-    R6 = "R6"
-    R7 = "R7"
-    R8 = "R8"
-    R9 = "R9"
+    R1 = "approval/R1"
+    R2 = "approval/R2"
+    R3 = "approval/R3"
+    R4A = "approval/R4a"
+    R4B = "approval/R4b"
+    R5 = "approval/R5"
+    R6 = "approval/R6"
+    R7 = "approval/R7"
+    R8 = "approval/R8"
+    R9 = "approval/R9"
 
 
 class Outcome(StrEnum):
-    """How a call, or a whole case, ended (spec/wrapper.md section 12)."""
+    """How a call, or a whole case, ended."""
 
     RETURN = "return"
     THROW = "throw"
@@ -97,12 +97,12 @@ class DialogKind(StrEnum):
     CONFIRM = "confirm"
     INPUT = "input"
     EDITOR = "editor"
-    CUSTOM = "custom"  # never sent to a client: over RPC it resolves to nothing (spec/rpc.md section 3.4)
+    CUSTOM = "custom"  # never sent to a client: over RPC it resolves to nothing (rpc/R-24)
 
 
 APPROVE: Final = "Approve"
 DENY: Final = "Deny"
-#: The labels of the generic approval dialog, in the order shown (A-39).
+#: The labels of the generic approval dialog, in the order shown (approval/A-39).
 APPROVAL_OPTIONS: Final = (APPROVE, DENY)
 
 

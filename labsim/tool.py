@@ -48,7 +48,7 @@ class ToolResult(Struct, kw_only=True):
     details: Any = UNSET
     is_error: Any = UNSET
     provider_metadata: Any = UNSET
-    extra: dict[str, Any] | UnsetType = UNSET  # further keys of the result, such as `useless` (W-55)
+    extra: dict[str, Any] | UnsetType = UNSET  # further keys of the result, such as `useless` (wrapper/W-55)
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     `approval` is a tier word, a decision mapping, a function of the arguments that returns either, or UNSET
     (the tool declares nothing). `execute` takes a `ToolCall` and returns a `ToolResult`, or an awaitable of
     one; whatever it raises is the tool's failure. `format_approval_details` takes the arguments and returns
-    the lines to show in a prompt (A-38).
+    the lines to show in a prompt (approval/A-38).
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 Above `stage`, below `extensions` and `wrapper`. Four adapters share one protocol: nobody there (`InertUI`), a
 list of answers (`ScriptedUI`), the stage's open questions (`QuestionUI`), and a client over RPC (`rpc.adapter`).
-The engine must not know which one it has; only `has_ui` may be asked (W-37).
+The engine must not know which one it has; only `has_ui` may be asked (wrapper/W-37).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class UI(Protocol):
 
     A dialog gives back the label or text, UNSET for no answer (dismissed, cancelled, timed out, aborted), and
     False for a confirm without one. It raises when the dialog itself broke. `signal` closes it on abort; where
-    that came first, the dialog never opens and leaves no trace (R-33).
+    that came first, the dialog never opens and leaves no trace (rpc/R-33).
     """
 
     @property
@@ -85,12 +85,12 @@ class Disconnects(Struct, frozen=True):
 
 
 Answer: TypeAlias = Says | Fails | FailsWith | Disconnects
-#: What an empty script answers: nothing (W-79).
+#: What an empty script answers: nothing (wrapper/W-79).
 NO_ANSWER = Says(UNSET)
 
 
 class ScriptedUI:
-    """Answers taken in order from a list; past its end every dialog ends without an answer (W-79).
+    """Answers taken in order from a list; past its end every dialog ends without an answer (wrapper/W-79).
 
     This is the fast path of `QuestionUI` with somebody who always replies at once: the same events in the same
     order, without parking the call.

@@ -1,10 +1,10 @@
 """Classification of one command: which rule applies, and what the tool declares about the call.
 
-Above `patterns`, `shell` and `critical`; below `tool` (spec/approval.md 9.5 and 9.7). The command is text, and is
-only ever looked at (A-50). The order of the branches is the rule.
+Above `patterns`, `shell` and `critical`; below `tool` (approval/B1 to approval/B5, approval/A-58 to approval/A-61).
+The command is text, and is only ever looked at (approval/A-50). The order of the branches is the rule.
 
 The whole line and a literal chain are two orders, not one: on a whole line a critical shape outranks a prompt rule
-(B2 before B4), in a chain the prompt outranks the shape (A-60).
+(approval/B2 before approval/B4), in a chain the prompt outranks the shape (approval/A-60).
 """
 
 from __future__ import annotations
@@ -25,22 +25,24 @@ CRITICAL_REASON: Final = "Critical pattern detected"
 
 
 class BashRow(StrEnum):
-    """The row that decided: of section 9.5 for a whole line, of A-59 for a literal chain."""
+    """The row that decided: approval/B1 to approval/B5 for a whole line, approval/A-59a and approval/A-59b for a
+    literal chain.
+    """
 
-    DENY = "B1"
-    CRITICAL = "B2"
-    ALLOW = "B3"
-    PROMPT = "B4"
-    BARE = "B5"
-    CHAIN = "A-59a"  # a rule that matches the chain as a whole and none of its commands
-    CHAIN_COMMANDS = "A-59b"  # the commands of the chain, each by itself
+    DENY = "approval/B1"
+    CRITICAL = "approval/B2"
+    ALLOW = "approval/B3"
+    PROMPT = "approval/B4"
+    BARE = "approval/B5"
+    CHAIN = "approval/A-59a"  # a rule that matches the chain as a whole and none of its commands
+    CHAIN_COMMANDS = "approval/A-59b"  # the commands of the chain, each by itself
 
 
 class BashVerdict(Struct, frozen=True, kw_only=True):
     """A classification and everything that led to it.
 
-    `rule` is the rule that applies, whether or not it decided: under B2 it is the one that the critical shape
-    outranked. `segment` is the simple command it matched, None where it matched the whole. `control` is what
+    `rule` is the rule that applies, whether or not it decided: under approval/B2 it is the one that the critical
+    shape outranked. `segment` is the simple command it matched, None where it matched the whole. `control` is what
     would keep any allow rule from applying, and `refused` the first allow rule that matched the text and was kept
     from applying by it; in a chain both speak of its first command with such a character, since the `&&` between
     them stops nothing. `critical` is the first critical shape, also where another row decided.
@@ -76,7 +78,7 @@ class _Line(Struct, frozen=True):
     control: ActiveControl | None
 
     def applied(self, rules: Iterable[BashRule]) -> _Applied | None:
-        """The first rule that applies, in list order (A-47 to A-49)."""
+        """The first rule that applies, in list order (approval/A-47 to approval/A-49)."""
         return next((found for rule in rules if (found := self._applies(rule)) is not None), None)
 
     def refused(self, rules: Iterable[BashRule]) -> BashRule | None:
@@ -87,7 +89,7 @@ class _Line(Struct, frozen=True):
 
     def _applies(self, rule: BashRule) -> _Applied | None:
         if not self.text:
-            return None  # A-46
+            return None  # approval/A-46
         if rule.approval is Policy.ALLOW:
             # An allow speaks for everything that would run, so it needs the whole text and nothing hidden in it.
             return _Applied(rule) if self.control is None and rule.matches(self.text) else None
@@ -107,10 +109,10 @@ def classify(command: object, rules: Sequence[BashRule], *, compound: bool = Fal
 
 
 def explain(command: object, rules: Sequence[BashRule], *, compound: bool = False) -> BashVerdict:
-    """Classify `command`; whatever is not text counts as an empty command (B5). Never raises.
+    """Classify `command`; whatever is not text counts as an empty command (approval/B5). Never raises.
 
     `compound` stands for `bash.allowCompoundCommands` together with a POSIX shell; the host's default is off, and
-    then a chain is a line like any other (A-58, A-61).
+    then a chain is a line like any other (approval/A-58, approval/A-61).
     """
     text = command if isinstance(command, str) else ""
     chain = literal_chain(text) if compound else None
@@ -118,7 +120,7 @@ def explain(command: object, rules: Sequence[BashRule], *, compound: bool = Fals
 
 
 def _explain_line(text: str, rules: Sequence[BashRule]) -> BashVerdict:
-    """Section 9.5, B1 to B5."""
+    """The five rows of a whole line, approval/B1 to approval/B5."""
     line = _read_line(text)
     critical = critical_rule(text)
     applied = line.applied(rules)
@@ -146,7 +148,7 @@ def _explain_line(text: str, rules: Sequence[BashRule]) -> BashVerdict:
 
 
 def _explain_chain(text: str, chain: tuple[ChainLink, ...], rules: Sequence[BashRule]) -> BashVerdict:
-    """A-59: restrictions on the chain as a whole first, then its commands, the strictest answer first."""
+    """approval/A-59: restrictions on the chain as a whole first, then its commands, the strictest answer first."""
     whole = normalise(text)
     links = [_read_line(link.text) for link in chain]
     by_link = [link.applied(rules) for link in links]

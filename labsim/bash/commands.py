@@ -1,6 +1,6 @@
 """Command names that no literal chain may contain: they run other text, or change the shell for what follows.
 
-Data for `shell` (spec/approval.md A-58). Each group says what would go wrong if such a command were vouched for by
+Data for `shell` (approval/A-58). Each group says what would go wrong if such a command were vouched for by
 itself.
 """
 

@@ -1,11 +1,13 @@
-"""Critical commands: shapes of text that no allow rule can vouch for (spec/approval.md 9.4, C1 to C14).
+"""Critical commands: shapes of text that no allow rule can vouch for (approval/C1 to approval/C14).
 
 Beside `patterns` and `shell`, below `classify`. A shape is looked for anywhere in the raw text, quotes and all; it
-is a guess about text, not an understanding of a command, so it finds a `reboot` that is only an argument (A-56).
+is a guess about text, not an understanding of a command, so it finds a `reboot` that is only an argument
+(approval/A-56).
 
 Letters match in either case unless a shape says otherwise, and only within ASCII; blanks are the host's. Every
 search takes linear time: text from a model may be long and hostile, so no expression here can try the same stretch
-twice, and the three shapes that would need to (C1, `dd` in C7, C9 and C14) are read piece by piece instead.
+twice, and the three shapes that would need to (approval/C1, `dd` in approval/C7, approval/C9 and approval/C14) are
+read piece by piece instead.
 """
 
 from __future__ import annotations
@@ -23,20 +25,20 @@ from labsim.js_values import BLANKS
 class CriticalRule(StrEnum):
     """The groups of critical shapes, by the specification's ids."""
 
-    C1 = "C1"
-    C2 = "C2"
-    C3 = "C3"
-    C4 = "C4"
-    C5 = "C5"
-    C6 = "C6"
-    C7 = "C7"
-    C8 = "C8"
-    C9 = "C9"
-    C10 = "C10"
-    C11 = "C11"
-    C12 = "C12"
-    C13 = "C13"
-    C14 = "C14"
+    C1 = "approval/C1"
+    C2 = "approval/C2"
+    C3 = "approval/C3"
+    C4 = "approval/C4"
+    C5 = "approval/C5"
+    C6 = "approval/C6"
+    C7 = "approval/C7"
+    C8 = "approval/C8"
+    C9 = "approval/C9"
+    C10 = "approval/C10"
+    C11 = "approval/C11"
+    C12 = "approval/C12"
+    C13 = "approval/C13"
+    C14 = "approval/C14"
 
 
 class CriticalShape(Struct, frozen=True, gc=False):
@@ -73,7 +75,9 @@ _ROOT_UNGUARDED: Final = re.compile(r"--no-preserve-root\b", re.ASCII | re.IGNOR
 
 
 def _rm_of_absolute(command: str) -> bool:
-    """C1. After an `rm`, option words only, one of them recursive or forcing, up to a word that begins with `/`."""
+    """approval/C1. After an `rm`, option words only, one of them recursive or forcing, up to a word that begins
+    with `/`.
+    """
     after_rm = armed = False
     for word in _words(command):
         if armed and word.startswith("/"):
@@ -85,7 +89,7 @@ def _rm_of_absolute(command: str) -> bool:
 
 
 def _rm_without_guard(command: str) -> bool:
-    """C2. After an `rm`, option words only, up to `--no-preserve-root`."""
+    """approval/C2. After an `rm`, option words only, up to `--no-preserve-root`."""
     after_rm = False
     for word in _words(command):
         if after_rm and _ROOT_UNGUARDED.match(word):
@@ -108,7 +112,7 @@ _LINE_END: Final = re.compile("[\n\r\u2028\u2029]|\\Z")
 
 
 def _dd_to_device(command: str) -> bool:
-    """C7. `dd if=`, then on the same line, after at least one character, `of=/dev/`."""
+    """approval/C7. `dd if=`, then on the same line, after at least one character, `of=/dev/`."""
     searched_to = -1
     for start in _COPY_FROM.finditer(command):
         if start.end() <= searched_to:
@@ -125,7 +129,7 @@ _BEGINS_WITH_SHELL: Final = re.compile(rf"{_S}*(?:bash|sh|zsh|fish)\b", re.ASCII
 
 
 def _fetch_into_shell(command: str) -> bool:
-    """C9. A download, and the very next pipe goes into a shell."""
+    """approval/C9. A download, and the very next pipe goes into a shell."""
     fetched = False
     for stage in command.split("|"):
         if fetched and _BEGINS_WITH_SHELL.match(stage):
@@ -139,7 +143,9 @@ _EXEC_OPTION: Final = re.compile(rf"{_S}-(?=[a-z]*[ec])[a-z]+{_S}", re.ASCII | r
 
 
 def _netcat_with_program(command: str) -> bool:
-    """C14. `nc`, then before any pipe or `;` an option word of letters with an e or a c in it, then a blank."""
+    """approval/C14. `nc`, then before any pipe or `;` an option word of letters with an e or a c in it, then a
+    blank.
+    """
     for stage in re.split("[|;]", command):
         start = _NETCAT.search(stage)
         if start is not None and _EXEC_OPTION.search(stage, start.end()):

@@ -1,7 +1,7 @@
 """Bash rules: what the setting says, and how a pattern is laid on a command's text.
 
 At the bottom of `labsim.bash`; above `terms`, `hostvalues` and the policy words of `approval`
-(spec/approval.md 9.1, A-43 to A-46). A pattern is text with stars in it, not a regular expression: a star stands
+(approval/A-43 to approval/A-46). A pattern is text with stars in it, not a regular expression: a star stands
 for any run of characters, everything else for itself, and the whole text has to match.
 """
 
@@ -32,7 +32,7 @@ class BashRule(Struct, frozen=True, gc=False):
     position: int = 0
 
     def matches(self, text: str) -> bool:
-        """Whether the pattern matches the whole of `text`, case and all (A-45). Takes linear time."""
+        """Whether the pattern matches the whole of `text`, case and all (approval/A-45). Takes linear time."""
         head, *rest = self.match.split("*")
         if not rest:
             return text == head
@@ -50,7 +50,9 @@ class BashRule(Struct, frozen=True, gc=False):
 
 
 def parse_rules(setting: object) -> tuple[BashRule, ...]:
-    """The rules of a `bash.patterns` setting, in order; what is no rule is skipped without a word (A-43)."""
+    """The rules of a `bash.patterns` setting, in order; what is no rule is skipped without a word
+    (approval/A-43).
+    """
     if not isinstance(setting, list | tuple):
         return ()
     rules: list[BashRule] = []
@@ -65,5 +67,7 @@ def parse_rules(setting: object) -> tuple[BashRule, ...]:
 
 
 def normalise(text: str) -> str:
-    """`text` trimmed, each run of blanks (line breaks too) made one space, as the host counts blanks (A-44)."""
+    """`text` trimmed, each run of blanks (line breaks too) made one space, as the host counts blanks
+    (approval/A-44).
+    """
     return _BLANK_RUN.sub(" ", trim(text))

@@ -1,8 +1,8 @@
 """How command text reads as shell: quoting, active control characters, segments, literal chains.
 
-Beside `patterns`, below `classify`; above `hostvalues` (spec/approval.md 9.2, 9.3 and A-58). This is the host's
-small reader, not a shell's grammar: it knows quotes, backslashes and operators, and nothing is ever expanded or
-run (A-50).
+Beside `patterns`, below `classify`; above `hostvalues` (approval/A-51 to approval/A-55, approval/A-58). This is the
+host's small reader, not a shell's grammar: it knows quotes, backslashes and operators, and nothing is ever expanded
+or run (approval/A-50).
 
 Theory. One pass, `read`, settles how each character is quoted; the three questions below look at the same reading,
 so they cannot disagree on where a quote ends. Outside quotes a backslash takes the next character as it is; in
@@ -28,8 +28,8 @@ _EXPANDS_IN_DOUBLE: Final = frozenset("$`")
 _WORD_GAPS: Final = frozenset(" \t")
 _NOT_LITERAL: Final = CONTROL_CHARACTERS | frozenset("*?[]{}~\\")  # a bare backslash is one at the very end
 
-# An option that hands its text to another interpreter (A-54): one dash and anything without a dash up to a c or
-# an e, or one of two long names. `[^-]*` cannot run past the next dash, so the search is linear.
+# An option that hands its text to another interpreter (approval/A-54): one dash and anything without a dash up to a
+# c or an e, or one of two long names. `[^-]*` cannot run past the next dash, so the search is linear.
 _OPTION: Final = r"(?:-[^-]*[ce]|--(?:command|eval))(?=[= \t]|\Z)"
 _REINTERPRETING: Final = re.compile(rf"(?:\A|(?<=[ \t])){_OPTION}")
 _REINTERPRETING_ARGUMENT: Final = re.compile(rf"\A{_OPTION}")
@@ -89,9 +89,9 @@ def read(command: str) -> Iterator[_Reading]:
 class ControlRule(StrEnum):
     """Why a control character counts as active."""
 
-    UNQUOTED = "A-51"
-    EXPANDS = "A-52"
-    REINTERPRETED = "A-54"
+    UNQUOTED = "approval/A-51"
+    EXPANDS = "approval/A-52"
+    REINTERPRETED = "approval/A-54"
 
 
 class ActiveControl(Struct, frozen=True, gc=False):
@@ -100,11 +100,13 @@ class ActiveControl(Struct, frozen=True, gc=False):
     character: str
     at: int
     rule: ControlRule
-    option: str | None = None  # A-54 only: the option that could bring a quoted character back to life
+    option: str | None = None  # approval/A-54 only: the option that could bring a quoted character back to life
 
 
 def active_control(command: str) -> ActiveControl | None:
-    """The first thing in `command` that a narrow allow could be smuggled past, or None (A-51 to A-54)."""
+    """The first thing in `command` that a narrow allow could be smuggled past, or None (approval/A-51 to
+    approval/A-54).
+    """
     suspect: tuple[str, int] | None = None
     for quoting, character, at in read(command):
         if character not in CONTROL_CHARACTERS:
@@ -114,7 +116,7 @@ def active_control(command: str) -> ActiveControl | None:
         if quoting is Quoting.DOUBLE and character in _EXPANDS_IN_DOUBLE:
             return ActiveControl(character, at, ControlRule.EXPANDS)
         if suspect is None:
-            suspect = (character, at)  # literal here, as long as nobody reads it a second time (A-53)
+            suspect = (character, at)  # literal here, as long as nobody reads it a second time (approval/A-53)
     if suspect is None:
         return None
     option = _REINTERPRETING.search(command)
@@ -125,7 +127,7 @@ def active_control(command: str) -> ActiveControl | None:
 
 
 def segments(command: str) -> tuple[str, ...]:
-    """The simple commands of a line, each as its words joined by one space, quotes taken off (A-55)."""
+    """The simple commands of a line, each as its words joined by one space, quotes taken off (approval/A-55)."""
     found: list[list[str]] = [[]]
     word: list[str] = []
 
@@ -157,7 +159,7 @@ class ChainLink(Struct, frozen=True, gc=False):
 
 
 def literal_chain(command: str) -> tuple[ChainLink, ...] | None:
-    """A flat chain of two or more literal commands joined by `&&`, or None for anything else (A-58).
+    """A flat chain of two or more literal commands joined by `&&`, or None for anything else (approval/A-58).
 
     None is the ordinary answer: whatever a shell would have to interpret is left to the rules for whole lines.
     """

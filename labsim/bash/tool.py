@@ -1,7 +1,7 @@
 """The teaching `bash` tool: it declares what its rules say of a command, and runs nothing.
 
 Top of `labsim.bash`; above `approval` and `inert`. Its executor is an inert one: entering it is noted in the
-ledger, and that is all that happens (spec/approval.md A-42, A-50).
+ledger, and that is all that happens (approval/A-42, approval/A-50).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from labsim.tool import Tool
 def bash_tool(executor: InertExecutor, patterns: object = (), *, compound: bool = False) -> Tool:
     """A tool named `bash` under the rules of a `bash.patterns` setting, given as it stands in the configuration.
 
-    `compound` is the switch for chains of commands (A-58), off by default as in the host.
+    `compound` is the switch for chains of commands (approval/A-58), off by default as in the host.
     """
     rules = parse_rules(patterns)
 

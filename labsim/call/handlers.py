@@ -1,8 +1,8 @@
 """Handlers: what an extension registers, what a handler is given and may answer, and the time it may take.
 
-Above `stage` and `ui`, below `extensions`, whose runner calls them (spec/wrapper.md sections 4 and 10). One is
-a plain function or an `async def`; it takes the event and a `HandlerContext`. Only active work counts against its
-budget: while a dialog of its own is open, its clock stands still (W-14).
+Above `stage` and `ui`, below `extensions`, whose runner calls them (wrapper/W-7 to wrapper/W-19, wrapper/W-59 to
+wrapper/W-64). One is a plain function or an `async def`; it takes the event and a `HandlerContext`. Only active
+work counts against its budget: while a dialog of its own is open, its clock stands still (wrapper/W-14).
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ if TYPE_CHECKING:  # loaded where used: hardly any call has a fallback, and a co
 
 
 class ToolCallInput(Struct, kw_only=True):
-    """What `tool_call` handlers see: one object for all of them (W-8), its input not a copy (W-19)."""
+    """What `tool_call` handlers see: one object for all of them (wrapper/W-8), its input not a copy
+    (wrapper/W-19).
+    """
 
     tool_name: str
     tool_call_id: str
@@ -30,7 +32,7 @@ class ToolCallInput(Struct, kw_only=True):
 
 
 class ToolResultInput(Struct, kw_only=True):
-    """What `tool_result` handlers see; each sees it as the one before left it (W-51)."""
+    """What `tool_result` handlers see; each sees it as the one before left it (wrapper/W-51)."""
 
     tool_name: str
     tool_call_id: str
@@ -81,7 +83,9 @@ class Extension:
 
     @property
     def fallbacks(self) -> ExtensionFallbacks[HandlerContext]:
-        """Where the extension registers for denied writes and deletes, best while it loads (F-17, F-18)."""
+        """Where the extension registers for denied writes and deletes, best while it loads (fallback/F-17,
+        fallback/F-18).
+        """
         if self._fallbacks is None:
             from labsim.fallback.registration import ExtensionFallbacks
 
@@ -137,7 +141,7 @@ class Budget:
 
 
 class HandlerContext:
-    """What a handler can do besides answer: wait on simulated time, and put dialogs of its own (W-64).
+    """What a handler can do besides answer: wait on simulated time, and put dialogs of its own (wrapper/W-64).
 
     `signal` is the handler's own: it is aborted when the call's signal is, and when the handler is given up because
     its time ran out. A dialog closes with it, and with the signal that the handler passes, whichever comes first.

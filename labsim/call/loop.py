@@ -1,10 +1,11 @@
 """The agent loop: a batch of calls from one model message, prepared, then run through the wrapper.
 
-Above `wrapper` and `loop_events` (spec/wrapper.md section 11). The whole batch is prepared before any of it starts:
-what a handler returns for the last call is already in the message when the first one runs (W-66).
+Above `wrapper` and `loop_events` (wrapper/W-66 to wrapper/W-77). The whole batch is prepared before any of it
+starts: what a handler returns for the last call is already in the message when the first one runs (wrapper/W-66).
 
 What the loop adds to a bare `execute` is that a replacement is *validated again*, and becomes what history shows
-(W-70, W-76). The wrapper then takes it for the original input, so a bypass that compares objects holds (W-77).
+(wrapper/W-70, wrapper/W-76). The wrapper then takes it for the original input, so a bypass that compares objects
+holds (wrapper/W-77).
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ Validate: TypeAlias = Callable[[Tool, Any], Valid | Invalid]
 
 
 class ModelCall(Struct, kw_only=True):
-    """One call as the model's message has it. The loop writes a valid replacement back into `args` (W-70)."""
+    """One call as the model's message has it. The loop writes a valid replacement back into `args`
+    (wrapper/W-70).
+    """
 
     id: str
     name: str
@@ -68,7 +71,7 @@ class ModelCall(Struct, kw_only=True):
 
 
 class LoopResult(Struct, frozen=True, kw_only=True):
-    """What the model gets to see of one call (W-75)."""
+    """What the model gets to see of one call (wrapper/W-75)."""
 
     tool_call_id: str
     tool_name: str
@@ -91,8 +94,8 @@ class _Prepared(Struct, kw_only=True):
 class AgentLoop:
     """Prepares and runs batches of calls for the tools of one runner.
 
-    A tool is found by its name or by the name it has on the wire; of two with one name, the last counts (W-65).
-    The calls of a batch run one after another, in call order.
+    A tool is found by its name or by the name it has on the wire; of two with one name, the last counts
+    (wrapper/W-65). The calls of a batch run one after another, in call order.
     """
 
     def __init__(self, runner: Runner, wrappers: Iterable[ToolWrapper], validate: Validate) -> None:
@@ -126,7 +129,9 @@ class AgentLoop:
     # -- preparation
 
     async def _prepare(self, call: ModelCall, settings: Settings | None, signal: AbortSignal | None) -> _Prepared:
-        """Validate, ask the hook, validate what it returned (W-66 to W-74). Nothing has started yet."""
+        """Validate, ask the hook, validate what it returned (wrapper/W-66 to wrapper/W-74). Nothing has started
+        yet.
+        """
         prepared = _Prepared(call=call, wrapper=self._by_name.get(call.name) or self._by_wire_name.get(call.name))
         if prepared.wrapper is None:
             prepared.ending, prepared.text = LoopEnding.NOT_FOUND, not_found(call.name, tuple(self._by_name))
@@ -134,16 +139,17 @@ class AgentLoop:
         tool = prepared.wrapper.tool
         checked = self._check(tool, call.id, call.args, Checked.MODEL)
         if isinstance(checked, Invalid):
-            prepared.ending, prepared.text = LoopEnding.INVALID, checked.message  # the hook is not called (W-73)
+            # the hook is not called (wrapper/W-73)
+            prepared.ending, prepared.text = LoopEnding.INVALID, checked.message
             return prepared
         prepared.args = checked.args
         replacement = await self._hook(prepared, tool, settings, signal)
         if replacement is UNSET:
-            return prepared  # what was changed in place stays, and nobody looks at it again (W-72)
+            return prepared  # what was changed in place stays, and nobody looks at it again (wrapper/W-72)
         checked = self._check(tool, call.id, replacement, Checked.REPLACEMENT)
         if isinstance(checked, Invalid):
             prepared.ending, prepared.text = LoopEnding.INVALID_REPLACEMENT, checked.message
-            return prepared  # the message keeps what the model wrote (W-70)
+            return prepared  # the message keeps what the model wrote (wrapper/W-70)
         prepared.args = call.args = checked.args
         self._note(MessageRevised, tool, call.id, args=copy_json(call.args))
         return prepared
@@ -159,7 +165,9 @@ class AgentLoop:
     async def _hook(
         self, prepared: _Prepared, tool: Tool, settings: Settings | None, signal: AbortSignal | None
     ) -> Any:
-        """The per-call hook. Returns: the replacement, or UNSET; a refusal is left in `prepared` (W-67 to W-71)."""
+        """The per-call hook. Returns: the replacement, or UNSET; a refusal is left in `prepared` (wrapper/W-67 to
+        wrapper/W-71).
+        """
         call_id, args, runner = prepared.call.id, prepared.args, self.runner
 
         def ended(outcome: HookOutcome, reason: Any = UNSET) -> None:
@@ -168,8 +176,8 @@ class AgentLoop:
         if not runner.on_tool_call:
             ended(HookOutcome.NO_HANDLERS)
             return UNSET
-        # Deny does not depend on the mode, so the most permissive one serves to ask for it (W-67). A rule that
-        # raises does not end the batch (W-71).
+        # Deny does not depend on the mode, so the most permissive one serves to ask for it (wrapper/W-67). A rule
+        # that raises does not end the batch (wrapper/W-71).
         policies = policy_map(settings.policies) if settings is not None else {}
         try:
             found = resolve(tool, args, mode=ApprovalMode.YOLO, policies=policies)
@@ -182,7 +190,7 @@ class AgentLoop:
         if found.policy is Policy.DENY:
             ended(HookOutcome.DENIED)  # the wrapper refuses it at its turn, in its own words
             return UNSET
-        # The marker comes first: the wrapper must not emit again, whatever becomes of this round (W-68).
+        # The marker comes first: the wrapper must not emit again, whatever becomes of this round (wrapper/W-68).
         runner.mark_tool_call_emitted(call_id, tool.name)
         self._note(MarkerSet, tool, call_id)
         before = copy_json(args)
@@ -258,7 +266,9 @@ class AgentLoop:
 
 
 def coerce(result: ToolResult) -> ToolResult:
-    """A tool's result as the model can be given it: with a list of content, and no error without words (W-75)."""
+    """A tool's result as the model can be given it: with a list of content, and no error without words
+    (wrapper/W-75).
+    """
     if not isinstance(result.content, list | tuple):
         return ToolResult(content=text_content(NO_CONTENT), is_error=True)
     if result.is_error is True and not trim(visible_text(result.content)):
@@ -274,7 +284,7 @@ def _failure(text: str) -> ToolResult:
 
 
 def not_found(name: str, known: Sequence[str]) -> str:
-    """What the model is told of a tool that does not exist, with the names it may have meant (W-74)."""
+    """What the model is told of a tool that does not exist, with the names it may have meant (wrapper/W-74)."""
     close = suggestions(name, known)
     if not close:
         return f"Tool {name} not found"

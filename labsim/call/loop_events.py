@@ -48,7 +48,7 @@ class LoopEnding(StrEnum):
 
     @property
     def started(self) -> bool:
-        """Whether such a call got as far as `tool_execution_start` (W-69, W-73)."""
+        """Whether such a call got as far as `tool_execution_start` (wrapper/W-69, wrapper/W-73)."""
         return self not in (LoopEnding.NOT_FOUND, LoopEnding.INVALID, LoopEnding.INVALID_REPLACEMENT)
 
 
@@ -74,7 +74,7 @@ class ArgumentsChecked(Event, frozen=True, kw_only=True, gc=False, tag="argument
 
 
 class MarkerSet(Event, frozen=True, kw_only=True, gc=False, tag="marker_set"):
-    """The loop is about to emit `tool_call`, and leaves word for the wrapper not to (W-68)."""
+    """The loop is about to emit `tool_call`, and leaves word for the wrapper not to (wrapper/W-68)."""
 
     tool_name: str
     tool_call_id: str
@@ -98,7 +98,9 @@ class HookEnded(Event, frozen=True, kw_only=True, gc=False, tag="hook_ended"):
 
 
 class MessageRevised(Event, frozen=True, kw_only=True, gc=False, tag="message_revised"):
-    """A replacement was written back into the model's message, so that history says what will run (W-70)."""
+    """A replacement was written back into the model's message, so that history says what will run
+    (wrapper/W-70).
+    """
 
     tool_name: str
     tool_call_id: str
@@ -110,7 +112,7 @@ class MessageRevised(Event, frozen=True, kw_only=True, gc=False, tag="message_re
 
 
 class ToolExecutionStart(Event, frozen=True, kw_only=True, gc=False, tag="tool_execution_start"):
-    """The call's turn came; not proof that anything runs, for a blocked call has one too (W-69)."""
+    """The call's turn came; not proof that anything runs, for a blocked call has one too (wrapper/W-69)."""
 
     tool_name: str
     tool_call_id: str

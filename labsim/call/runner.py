@@ -1,7 +1,8 @@
 """The runner of extensions: it calls their handlers in order, and keeps what a session's host keeps.
 
-Above `handlers`, below `wrapper` (spec/wrapper.md sections 3, 4, 6 and 10): blocks, replacements, failures and
-budgets of handlers, the loop's markers, the preview wait, and the session's file fallbacks.
+Above `handlers`, below `wrapper` (wrapper/W-1 to wrapper/W-6, wrapper/W-7 to wrapper/W-19, wrapper/W-27 to
+wrapper/W-29, wrapper/W-59 to wrapper/W-64): blocks, replacements, failures and budgets of handlers, the loop's
+markers, the preview wait, and the session's file fallbacks.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ BLOCKED: Final = "Tool execution was blocked by an extension"
 PREVIEW_ABORTED: Final = "Aborted: The operation was aborted."
 
 
-#: Events whose last truthy answer is kept, and where `cancel: true` ends the round (W-61).
+#: Events whose last truthy answer is kept, and where `cancel: true` ends the round (wrapper/W-61).
 _VETOABLE: Final = frozenset(name for name in EventName if name.startswith("session_before_"))
 
 
@@ -54,8 +55,8 @@ class Runner:
     """Calls the handlers of its extensions, in load order, and keeps the host's small memory of a session.
 
     Errors of handlers go to the ledger as `extension_error` and to nobody else. `session_id` is the runner's
-    own; approval events do not use it (W-31), requests to file fallbacks do (F-37). `registries` are those of the
-    process that the session runs in; without them no extension's fallback is ever asked.
+    own; approval events do not use it (wrapper/W-31), requests to file fallbacks do (fallback/F-37). `registries`
+    are those of the process that the session runs in; without them no extension's fallback is ever asked.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Runner:
     # -- registrations
 
     def handlers(self, event: EventName) -> list[Registered]:
-        """`(extension path, handler)` in calling order: load order, then registration order (W-7)."""
+        """`(extension path, handler)` in calling order: load order, then registration order (wrapper/W-7)."""
         return [(ext.path, handler) for ext in self.extensions for handler in ext.handlers.get(event, ())]
 
     def load(self, extension: Extension) -> None:
@@ -105,7 +106,7 @@ class Runner:
         self.on_requested = self.handlers(EventName.APPROVAL_REQUESTED)
         self.on_resolved = self.handlers(EventName.APPROVAL_RESOLVED)
 
-    # -- file fallbacks (spec/fallback.md F-17 to F-20, F-37, F-38)
+    # -- file fallbacks (fallback/F-17 to fallback/F-20, fallback/F-37, fallback/F-38)
 
     def initialise(self) -> None:
         """Install the fallbacks that the extensions registered so far, in place of those of an earlier time."""
@@ -132,7 +133,7 @@ class Runner:
     def _note_fallback(self, event: Event) -> None:
         self.stage.ledger.append(replace(event, at_ms=self.stage.now_ms))
 
-    # -- markers (W-1 to W-4)
+    # -- markers (wrapper/W-1 to wrapper/W-4)
 
     def mark_tool_call_emitted(self, tool_call_id: str, tool_name: str) -> None:
         """Note that the loop emitted `tool_call` for this call; the oldest note goes when 512 are kept."""
@@ -150,7 +151,7 @@ class Runner:
         del self._markers[key]
         return True
 
-    # -- preview (W-27, W-28)
+    # -- preview (wrapper/W-27, wrapper/W-28)
 
     def install_preview_waiter(
         self, waiter: Callable[[str, AbortSignal | None], Awaitable[None]]
@@ -168,7 +169,9 @@ class Runner:
         return dispose
 
     async def wait_for_preview(self, tool_call_id: str, signal: AbortSignal | None) -> None:
-        """Wait until the call is on screen; at once where nobody waits for that. Raises: AbortError (W-29)."""
+        """Wait until the call is on screen; at once where nobody waits for that. Raises: AbortError
+        (wrapper/W-29).
+        """
         if self._preview is None:
             return
         if signal is None:
@@ -192,7 +195,7 @@ class Runner:
     async def emit_tool_call(self, event: ToolCallInput, signal: AbortSignal | None) -> Any:
         """Let the `tool_call` handlers see a call. Returns the replacement input, or UNSET for none.
 
-        The last truthy answer stands alone: what an earlier one replaced is forgotten (W-9).
+        The last truthy answer stands alone: what an earlier one replaced is forgotten (wrapper/W-9).
         Raises: HostError, if a handler blocked, failed, took too long, or the signal was aborted meanwhile.
         """
         kept: Any = UNSET
@@ -220,7 +223,9 @@ class Runner:
     async def _call_blocking(
         self, path: str, handler: Handler, event: ToolCallInput, signal: AbortSignal | None
     ) -> Any:
-        """One `tool_call` handler. Whatever goes wrong in it refuses the call (W-12, W-13, W-15)."""
+        """One `tool_call` handler. Whatever goes wrong in it refuses the call (wrapper/W-12, wrapper/W-13,
+        wrapper/W-15).
+        """
         budget_ms = self.tool_call_budget_ms
         try:
             return await self._call(handler, event, budget_ms, signal)
@@ -236,7 +241,7 @@ class Runner:
     async def emit_tool_result(self, event: ToolResultInput) -> bool:
         """Let the `tool_result` handlers change a result in place. Returns whether any of them did.
 
-        A handler that fails or takes too long is reported and skipped (W-56).
+        A handler that fails or takes too long is reported and skipped (wrapper/W-56).
         """
         changed = False
         for path, handler in self.on_tool_result:
@@ -254,9 +259,9 @@ class Runner:
         return changed
 
     async def emit(self, name: EventName, event: Any) -> Any:
-        """Any other event: handlers in turn, failures reported and skipped (W-59, W-60).
+        """Any other event: handlers in turn, failures reported and skipped (wrapper/W-59, wrapper/W-60).
 
-        Returns: the last truthy answer where the event can be vetoed (W-61), else None.
+        Returns: the last truthy answer where the event can be vetoed (wrapper/W-61), else None.
         """
         return await self.emit_to(self.handlers(name), name, event)
 
@@ -275,10 +280,10 @@ class Runner:
         return kept
 
     async def shutdown(self) -> None:
-        """End the session: all shutdown handlers side by side, two seconds each, answers ignored (W-62).
+        """End the session: all shutdown handlers side by side, two seconds each, answers ignored (wrapper/W-62).
 
         The session's fallbacks leave the registries whatever the handlers did, also if nobody waits for them to
-        the end (W-63, F-20).
+        the end (wrapper/W-63, fallback/F-20).
         """
         running = [
             self.stage.spawn(
@@ -370,7 +375,7 @@ async def _as_coroutine(awaitable: Awaitable[Any]) -> Any:
 
 
 def _budget(ms: object) -> int:
-    """The active-work budget in ms; anything that is no positive number stands for the default (W-14)."""
+    """The active-work budget in ms; anything that is no positive number stands for the default (wrapper/W-14)."""
     if isinstance(ms, bool) or not isinstance(ms, int | float) or not 0 < ms < float("inf"):
         return TOOL_CALL_BUDGET_MS
     return -int(-ms // 1)  # simulated time has no parts of a millisecond: 0.5 is over after 1

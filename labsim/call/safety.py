@@ -1,6 +1,6 @@
 """Provider safety checks: which are pending, and how their texts are shown in a prompt.
 
-The texts come from outside and are defused before they reach a dialog (spec/wrapper.md W-43, W-44).
+The texts come from outside and are defused before they reach a dialog (wrapper/W-43, wrapper/W-44).
 """
 
 from __future__ import annotations
@@ -25,19 +25,21 @@ _MARKUP: Final = r"([\\`*_{}\[\]()<>#+\-.!|])"
 
 
 def pending_checks(metadata: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The checks that the provider wants acknowledged; empty where it lists none (W-20)."""
+    """The checks that the provider wants acknowledged; empty where it lists none (wrapper/W-20)."""
     checks = metadata.get("pendingSafetyChecks")
     return checks if isinstance(checks, list | tuple) else ()
 
 
 def safety_text(checks: Sequence[Mapping[str, Any]]) -> str:
-    """The lines that a prompt gains: a heading, then one numbered line for each check (W-43)."""
+    """The lines that a prompt gains: a heading, then one numbered line for each check (wrapper/W-43)."""
     lines = [f"{number}. {check_text(check)}" for number, check in enumerate(checks, start=1)]
     return "\n".join(["Provider safety checks:", *lines])
 
 
 def check_text(check: Mapping[str, Any]) -> str:
-    """The first non-empty of message, code and id, on one line and with nothing left to interpret (W-44)."""
+    """The first non-empty of message, code and id, on one line and with nothing left to interpret
+    (wrapper/W-44).
+    """
     said = next((check[key] for key in ("message", "code", "id") if truthy(check.get(key))), "")
     text = re.sub(_CONTROLS, "", re.sub(_ANSI, "", text_of(said)))
     return re.sub(_MARKUP, r"\\\1", truncate(trim(re.sub(_BREAKS, " ", text)), SHOWN))

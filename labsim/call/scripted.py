@@ -24,7 +24,7 @@ RECORDER = "recorder"
 
 
 def answers(choices: Sequence[Any]) -> Iterator[Answer]:
-    """A case's `choices` as answers, in order; null is no answer (W-79)."""
+    """A case's `choices` as answers, in order; null is no answer (wrapper/W-79)."""
     for choice in choices:
         if choice is None:
             yield Says(UNSET)

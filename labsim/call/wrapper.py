@@ -1,7 +1,7 @@
 """The tool wrapper: one `execute` call, step by step.
 
 Above `approval`, `extensions` and `ui`; below `play` and `dispatch`. The numbered comments are the steps of
-spec/wrapper.md section 2, in their order; the order is the lesson, so nothing here is rearranged for speed.
+wrapper/step-1 to wrapper/step-17, in their order; the order is the lesson, so nothing here is rearranged for speed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text
 _DENY, _PROMPT = Policy.DENY, Policy.PROMPT
 NO_UI_REASON: Final = "no interactive UI available"
 DENIED_REASON: Final = "denied by user"
-ABORTED_REASON: Final = "approval aborted"  # the dialog threw something that is no error (W-33)
+ABORTED_REASON: Final = "approval aborted"  # the dialog threw something that is no error (wrapper/W-33)
 
 
 class ScheduledCall(Struct, frozen=True):
@@ -63,10 +63,11 @@ class OuterCall(Struct, frozen=True, kw_only=True):
 
 
 class CallContext(Struct, kw_only=True):
-    """The mutable bag that a caller hands to `execute` (section 1).
+    """The mutable bag that a caller hands to `execute`.
 
-    `settings` is None where there is no reader to ask (A-16). `session_id` is None without a session manager.
-    `acp_approved_args` is UNSET where the context has no such key, which is not the same as null (W-23).
+    `settings` is None where there is no reader to ask (approval/A-16). `session_id` is None without a session
+    manager. `acp_approved_args` is UNSET where the context has no such key, which is not the same as null
+    (wrapper/W-23).
     """
 
     settings: Settings | None = None
@@ -98,7 +99,7 @@ class ToolWrapper:
         """Run one call through the gate. `on_update` hears what the tool has to say before it is done.
 
         Returns: the tool's result, or what `tool_result` handlers made of it.
-        Raises: HostError for every refusal (section 8 and 9 list them); the ledger has the story either way.
+        Raises: HostError for every refusal (wrapper/W-38 to wrapper/W-41); the ledger has the story either way.
         """
         ledger, clock, name = self.runner.stage.ledger, self.runner.stage.clock, self.tool.name
         ledger.append(
@@ -146,7 +147,7 @@ class ToolWrapper:
 
         # 2. Settings are read once: what somebody changes while a dialog is open comes too late for this call.
         if context is None:
-            mode, policies = approval_inputs(runner.session_settings, None)  # A-20
+            mode, policies = approval_inputs(runner.session_settings, None)  # approval/A-20
         else:
             mode, policies = approval_inputs(context.settings, context.auto_approve)
         read = runner.session_settings if context is None else context.settings
@@ -164,9 +165,9 @@ class ToolWrapper:
         checks = pending_checks(metadata) if computer and metadata is not None else ()
         judged = params
         if computer and metadata is not None:
-            judged = {"actions": metadata.get("actions")}  # a computer call is judged on its actions (W-18)
+            judged = {"actions": metadata.get("actions")}  # a computer call is judged on its actions (wrapper/W-18)
 
-        # 3. A deny on the original input is silent and final: no handler gets to rewrite it away (W-5).
+        # 3. A deny on the original input is silent and final: no handler gets to rewrite it away (wrapper/W-5).
         resolution = self._resolve(tool_call_id, judged, mode, policies, "original")
         if resolution.policy is _DENY:
             raise Denied(tool.name, resolution)
@@ -178,7 +179,7 @@ class ToolWrapper:
             event = ToolCallInput(tool_name=tool.name, tool_call_id=tool_call_id, input=seen)
             replacement = await runner.emit_tool_call(event, signal)
             if replacement is not UNSET and not computer:
-                effective = judged = replacement  # used as it is, unvalidated (W-17)
+                effective = judged = replacement  # used as it is, unvalidated (wrapper/W-17)
 
         # 5. What was asked for may not be what would run now, so it is judged again.
         resolution = self._resolve(tool_call_id, judged, mode, policies, "effective")
@@ -237,9 +238,9 @@ class ToolWrapper:
         unchanged: bool,
         checks: bool,
     ) -> tuple[bool, str]:
-        """Section 5, and the term that settled it (W-20 to W-26)."""
+        """wrapper/W-20 to wrapper/W-26, and the term that settled it (wrapper/W-20 to wrapper/W-26)."""
         if checks:
-            return True, "provider safety checks are pending"  # no bypass touches these (W-24)
+            return True, "provider safety checks are pending"  # no bypass touches these (wrapper/W-24)
         if resolution.policy is not _PROMPT:
             return False, "the policy is allow"
         if context is None:
@@ -251,7 +252,7 @@ class ToolWrapper:
         if not unchanged:
             return True, "the outer approval was for another input object"
         key = resolution.policy_key or self.tool.name
-        if resolution.override or key in policies:  # an entry counts even if its value is no policy (W-22)
+        if resolution.override or key in policies:  # an entry counts even if its value is no policy (wrapper/W-22)
             return True, "the prompt is explicit, so the outer approval does not cover it"
         return False, "the outer gate approved this call already"
 
@@ -272,7 +273,7 @@ class ToolWrapper:
         if self._is_scheduled(tool_call_id, context):
             await runner.wait_for_preview(tool_call_id, signal)
 
-        # 10. Unheard unless somebody listens to one of the two; then both are emitted (W-30).
+        # 10. Unheard unless somebody listens to one of the two; then both are emitted (wrapper/W-30).
         heard = bool(runner.handlers(EventName.APPROVAL_REQUESTED) or runner.handlers(EventName.APPROVAL_RESOLVED))
         session_id = context.session_id if context is not None and context.session_id is not None else ""
         if heard:
@@ -309,7 +310,7 @@ class ToolWrapper:
             await resolved(approved=False, reason=NO_UI_REASON)
             raise HostError(_no_ui_text(tool.name, safety=bool(checks)))
 
-        # 12. No third argument: the dialog knows neither the signal nor a timeout (W-47, R-46).
+        # 12. No third argument: the dialog knows neither the signal nor a timeout (wrapper/W-47, rpc/R-46).
         prompt = prompt_text(tool, judged, resolution.reason)
         if checks:
             prompt = f"{prompt}\n{safety_text(checks)}"
@@ -321,13 +322,14 @@ class ToolWrapper:
             await resolved(approved=False, reason=reason)
             raise
 
-        # 14. Only the exact label is a yes (W-40).
+        # 14. Only the exact label is a yes (wrapper/W-40).
         approved = isinstance(choice, str) and choice == APPROVE
         await resolved(approved=approved, reason=None if approved else DENIED_REASON)
         if not approved:
             raise HostError(f"Tool call denied by user: {tool.name}")
 
-        # 15. The same yes acknowledges the checks (W-46), where there is somewhere to say so (W-45).
+        # 15. The same yes acknowledges the checks (wrapper/W-46), where there is somewhere to say so
+        # (wrapper/W-45).
         if checks:
             if context is None:
                 raise HostError("Provider safety approval context is unavailable")
@@ -342,7 +344,7 @@ class ToolWrapper:
             )
 
     def _is_scheduled(self, tool_call_id: str, context: CallContext | None) -> bool:
-        """Whether this execution is the very call on the loop's list (W-27)."""
+        """Whether this execution is the very call on the loop's list (wrapper/W-27)."""
         outer = context.tool_call if context is not None else None
         if outer is None or not 0 <= outer.index < len(outer.tool_calls):
             return False
@@ -358,9 +360,10 @@ class ToolWrapper:
         on_update: Callable[[ToolResult], None] | None,
         context: CallContext | None,
     ) -> ToolResult:
-        """Steps 16 and 17: the executor, then whatever the result handlers make of it (section 9).
+        """Steps 16 and 17: the executor, then whatever the result handlers make of it (wrapper/W-47 to
+        wrapper/W-58).
 
-        `view` is the input as `tool_result` handlers see it (W-50).
+        `view` is the input as `tool_result` handlers see it (wrapper/W-50).
         """
         runner = self.runner
         raised: Exception | None = None
@@ -378,7 +381,7 @@ class ToolWrapper:
                 )
                 result = answer if type(answer) is ToolResult else await _awaited(answer)
             except ThrownValue as thrown:
-                raised = HostError(str(thrown))  # what is no error becomes one with its text (W-48)
+                raised = HostError(str(thrown))  # what is no error becomes one with its text (wrapper/W-48)
             except Exception as error:
                 raised = error
         if not runner.on_tool_result:
@@ -399,8 +402,8 @@ class ToolWrapper:
                 raise raised
             assert result is not None
             return result
-        # Any change, even of details alone, turns a failure into a returned result (W-53). Whatever a handler
-        # set to null falls back on what the tool gave (recorded: wrapper-2202).
+        # Any change, even of details alone, turns a failure into a returned result (wrapper/W-53). Whatever a
+        # handler set to null falls back on what the tool gave (recorded: wrapper-2202).
         if event.content is None:
             event.content = UNSET if result is None else result.content
         if event.details is None:
@@ -421,14 +424,14 @@ async def _awaited(answer: Any) -> ToolResult:
 
 def _computer_view(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """What handlers see of a computer call: its actions with the checks beside them, made afresh each time, so
-    that a change in place reaches nothing (W-18; recorded: wrapper-3176).
+    that a change in place reaches nothing (wrapper/W-18; recorded: wrapper-3176).
     """
     assert metadata is not None
     return {"actions": metadata.get("actions"), "pendingSafetyChecks": list(pending_checks(metadata))}
 
 
 def _no_ui_text(name: str, *, safety: bool) -> str:
-    """Why a call that needs a person cannot run without one (W-38, W-39)."""
+    """Why a call that needs a person cannot run without one (wrapper/W-38, wrapper/W-39)."""
     if safety:
         return f'Tool "{name}" has pending provider safety checks but no interactive UI is available.'
     return (

@@ -1,7 +1,7 @@
 """The vocabulary of `gate` cases: a second host's tools, rules and postures, and what happens step by step.
 
-Beside `case`, which imports this; below `labsim.gate`, which plays it. The words are those of spec/gate.md; whether
-they fit together is checked by `labsim.gate.given`.
+Beside `case`, which imports this; below `labsim.gate`, which plays it. The words are those of the second host;
+whether they fit together is checked by `labsim.gate.given`.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -17,7 +17,7 @@ ApproverWord: TypeAlias = Literal[
     "allow-all", "deny-all", "edits-not-network", "scripted", "dialog", "terminal", "none"
 ]
 StoreWord: TypeAlias = Literal["memory", "unreadable", "read-only"]
-#: Who or what settled a call (O1).
+#: Who or what settled a call (gate/O1).
 DecidedByWord: TypeAlias = Literal[
     "before-gate", "no-gate", "gate", "rule", "approver", "timeout", "error", "nobody", "cancelled"
 ]
@@ -29,10 +29,11 @@ class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, renam
 
 
 class GateToolSpec(_Part, frozen=True, kw_only=True):
-    """A tool. One that declares no level has level None and is never asked about (D4); `unknown` is another thing.
+    """A tool. One that declares no level has level None and is never asked about (gate/D4); `unknown` is another
+    thing.
 
     `required` are keys that an input must have. `presents` is what the tool shows instead of the input, and
-    `preview_fails` what it says where it cannot show it (O4). `fails` is what running it says.
+    `preview_fails` what it says where it cannot show it (gate/O4). `fails` is what running it says.
     """
 
     name: str
@@ -122,7 +123,7 @@ class GateGiven(_Part, frozen=True, kw_only=True):
     `gate` is the runtime's, `session_gate` the session's own, `timeout_ms` the bound of whichever of the two is
     an approval or policy gate. `policy` makes the host one with a live policy: its approver answers through it,
     and its session gate is `policy` unless the case says otherwise. `approver` left out is none, which is
-    allow-all (D2). `watch_ms` is how long somebody watches a run that may never end (X5).
+    allow-all (gate/D2). `watch_ms` is how long somebody watches a run that may never end (gate/X5).
     """
 
     tools: list[GateToolSpec]

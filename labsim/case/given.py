@@ -70,7 +70,7 @@ class ResultHandlerSpec(CasePart, frozen=True, kw_only=True):
 
 
 class SessionSettings(CasePart, frozen=True, kw_only=True):
-    """The runner's own settings, which count when a call brings no context at all (A-20)."""
+    """The runner's own settings, which count when a call brings no context at all (approval/A-20)."""
 
     mode: Any = UNSET
     user_policies: Any = UNSET

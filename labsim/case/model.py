@@ -73,7 +73,7 @@ class Expected(CasePart, frozen=True, kw_only=True):
 
 
 class _Case(CasePart, frozen=True, kw_only=True, tag_field="scenario"):
-    """What every case has. `rules` are the spec's ids that decide it; `unusual` excuses odd values by path.
+    """What every case has. `rules` are the ids of the rules that decide it; `unusual` excuses odd values by path.
 
     `recorded` are ids of recorded answers that show the same of the real program.
     """

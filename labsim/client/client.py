@@ -37,7 +37,7 @@ from labsim.rpc.frames import (
     read_request,
 )
 
-TIMEOUT_S: Final = 30.0  # for `ready`, and for each response (R-59)
+TIMEOUT_S: Final = 30.0  # for `ready`, and for each response (rpc/R-59)
 KEPT: Final = 10_000  # frames of the recording
 COMPLAINTS: Final = 64 * 1024  # bytes of standard error, the newest
 
@@ -64,7 +64,7 @@ class Client:
     `arguments` go to `python -m labsim.rpc`; `on_dialog` is called with each dialog, one after another, in a thread
     of its own. Without it dialogs wait for `next_dialog` and `answer`. `environment` is the process's, None: as
     here. `timeout_s` is how long to wait for anything unless told otherwise; `kept` how many frames are recorded.
-    Raises: ServerGone, NotAnswered, if the process does not get ready (R-59).
+    Raises: ServerGone, NotAnswered, if the process does not get ready (rpc/R-59).
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Client:
 
     @property
     def dialogs(self) -> tuple[DialogRequest, ...]:
-        """The dialogs that wait for an answer, oldest first; not those whose time is over (R-51)."""
+        """The dialogs that wait for an answer, oldest first; not those whose time is over (rpc/R-51)."""
         with self._changed:
             now = time.monotonic()
             for dialog_id in [dialog_id for dialog_id, due in self._due.items() if due <= now]:
@@ -195,7 +195,7 @@ class Client:
     def answer(self, dialog: DialogRequest, value: object) -> None:
         """Answer a dialog: a label, a text, True or False; None closes it unanswered. Raises: ServerGone.
 
-        A dialog that is over may be answered, too: the server swallows it (R-38).
+        A dialog that is over may be answered, too: the server swallows it (rpc/R-38).
         """
         if value is None:
             self.reply(dialog.id, cancelled=True)
@@ -228,7 +228,9 @@ class Client:
         self.send_bytes(stringify(frame).encode() + b"\n")
 
     def send_bytes(self, data: bytes) -> None:
-        """Send bytes as they are; a line is recorded as one frame once it is whole (R-3). Raises: ServerGone."""
+        """Send bytes as they are; a line is recorded as one frame once it is whole (rpc/R-3). Raises:
+        ServerGone.
+        """
         pipe = self._process.stdin
         assert pipe is not None
         with self._writing:
@@ -254,7 +256,7 @@ class Client:
             return self._said.decode(errors="replace")
 
     def close_stdin(self) -> None:
-        """Stop sending. The server takes it as a disconnect, and ends by itself (R-40, R-43)."""
+        """Stop sending. The server takes it as a disconnect, and ends by itself (rpc/R-40, rpc/R-43)."""
         with self._writing:
             self._stop_sending()
 
@@ -262,7 +264,7 @@ class Client:
         pipe = self._process.stdin
         if pipe is None or pipe.closed:
             return
-        if self._unfinished:  # a last line without a line break counts (R-1)
+        if self._unfinished:  # a last line without a line break counts (rpc/R-1)
             self._record(Direction.FROM_CLIENT, self._unfinished)
         with contextlib.suppress(OSError):  # it may be broken already
             pipe.close()
@@ -350,7 +352,7 @@ class Client:
             return self._recording.add(direction, line, at_ms)
 
     def _take(self, recorded: Recorded) -> None:
-        """See what a frame from the server is; unknown ones are nothing to us (R-53)."""
+        """See what a frame from the server is; unknown ones are nothing to us (rpc/R-53)."""
         frame = recorded.frame
         with self._changed:
             match frame:
@@ -376,7 +378,7 @@ class Client:
             self._broken = StreamBroken(recorded.line)
             return
         if isinstance(request, CancelRequest):
-            self._close_dialog(request.target_id)  # and no reply to it (R-52)
+            self._close_dialog(request.target_id)  # and no reply to it (rpc/R-52)
         elif isinstance(request, SelectRequest | ConfirmRequest | InputRequest | EditorRequest):
             self._open[request.id] = request
             if not isinstance(request, EditorRequest) and request.timeout is not UNSET:

@@ -47,7 +47,7 @@ class CommandFailed(ClientError):
 
 
 class StreamBroken(ClientError):
-    """The server wrote something that is no frame of protocol 1 (R-6, R-59). Attribute: `line`."""
+    """The server wrote something that is no frame of protocol 1 (rpc/R-6, rpc/R-59). Attribute: `line`."""
 
     def __init__(self, line: str) -> None:
         self.line = line

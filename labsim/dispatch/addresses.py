@@ -1,7 +1,8 @@
 """Addresses: what the path of a `write` names.
 
 At the bottom of `dispatch`; imports only how the host trims text. An address is read twice by the host, by the gate
-and by the router, and the two do not read alike (D-5): what each of them sees is a function of its own here.
+and by the router, and the two do not read alike (dispatch/D-5): what each of them sees is a function of its own
+here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ XD: Final = "xd://"
 
 
 class SpecialDevice(StrEnum):
-    """Device names that are no tools. They win over a real tool of that name (D-14)."""
+    """Device names that are no tools. They win over a real tool of that name (dispatch/D-14)."""
 
     RESOLVE = "resolve"
     REJECT = "reject"
@@ -26,7 +27,8 @@ class SpecialDevice(StrEnum):
     REPORT_ISSUE = "report_issue"
 
 
-#: Schemes of the host's own addresses beside `xd`, and whether `write` may change what they name (G9, G10).
+#: Schemes of the host's own addresses beside `xd`, and whether `write` may change what they name (dispatch/G9,
+#: dispatch/G10).
 INTERNAL_SCHEMES: Final[dict[str, bool]] = {
     "agent": False,
     "artifact": False,
@@ -50,7 +52,7 @@ _TAG: Final = re.compile(r"#[0-9A-Fa-f]{4}\Z")
 
 
 class Address(Struct, frozen=True):
-    """A valid `xd://` address. `device` is kept as written (D-4); None is the root (D-2)."""
+    """A valid `xd://` address. `device` is kept as written (dispatch/D-4); None is the root (dispatch/D-2)."""
 
     device: str | None
 
@@ -60,7 +62,9 @@ class Address(Struct, frozen=True):
 
 
 def parse_address(path: str) -> Address | None:
-    """The address that `path` is, blanks around it aside; None if it is none, or not a valid one (D-1 to D-3)."""
+    """The address that `path` is, blanks around it aside; None if it is none, or not a valid one (dispatch/D-1 to
+    dispatch/D-3).
+    """
     text = trim(path)
     if text[: len(XD)].lower() != XD:
         return None
@@ -71,7 +75,7 @@ def parse_address(path: str) -> Address | None:
 
 
 def bare_name(name: str) -> str:
-    """A device name without a leading `xd://`, in any case; other names as they are (D-6)."""
+    """A device name without a leading `xd://`, in any case; other names as they are (dispatch/D-6)."""
     return name[len(XD) :] if name[: len(XD)].lower() == XD else name
 
 
@@ -81,7 +85,7 @@ def address_of(device: str) -> str:
 
 
 def unwrap_header(path: str) -> str:
-    """`path` out of a copied `[path#TAG]`; anything of another shape stays as it is (D-57)."""
+    """`path` out of a copied `[path#TAG]`; anything of another shape stays as it is (dispatch/D-57)."""
     text = path.rstrip(BLANKS)
     if len(text) < 2 or text[0] != "[" or text[-1] != "]":
         return path
@@ -92,7 +96,9 @@ def unwrap_header(path: str) -> str:
 
 
 def scheme_of(path: str) -> str | None:
-    """The scheme that `path` begins with, in lower case. A leading blank hides it, from the router too (D-5)."""
+    """The scheme that `path` begins with, in lower case. A leading blank hides it, from the router too
+    (dispatch/D-5).
+    """
     found = _SCHEME.match(path)
     return found[1].lower() if found else None
 
@@ -105,7 +111,8 @@ def is_routed(path: str) -> bool:
 def near_miss(path: str) -> str | None:
     """Why `path` is taken for a mistyped address, with what may have been meant; None if it is not.
 
-    Judged on the trimmed path, so an address after a blank is no near miss, and is then no address either (D-5).
+    Judged on the trimmed path, so an address after a blank is no near miss, and is then no address either
+    (dispatch/D-5).
     """
     text = trim(path)
     if _ABSOLUTE.match(text) or is_routed(text):

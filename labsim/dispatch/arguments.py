@@ -1,4 +1,5 @@
-"""Arguments of a device: content in, validated arguments out, or the refusal that D-30 to D-34 name.
+"""Arguments of a device: content in, validated arguments out, or the refusal that dispatch/D-30 to dispatch/D-34
+name.
 
 Above `content`, `schema`, `repairs` and `docs`, below `dispatching`.
 """
@@ -30,11 +31,11 @@ class Arguments(Struct, frozen=True):
 
 
 class InvalidArguments(ToolError):
-    """The tool's schema does not take these arguments. The message is the validator's (D-37)."""
+    """The tool's schema does not take these arguments. The message is the validator's (dispatch/D-37)."""
 
 
 class ContentRefused(ToolError):
-    """The content is no arguments for this device. Attribute: `rule`, the row of section 5 that says so."""
+    """The content is no arguments for this device. Attribute: `rule`, the id of the rule that says so."""
 
     def __init__(self, rule: str, message: str) -> None:
         self.rule = rule
@@ -48,21 +49,23 @@ def read_arguments(tool: Tool, content: str) -> Arguments:
         parsed = parse_json(content)
     except NotJson as error:
         text = f"{address} expects a JSON args object as content ({error}). Write `?` for docs."
-        raise ContentRefused("D-30", text) from None
+        raise ContentRefused("dispatch/D-30", text) from None
     if not isinstance(parsed, dict):
         kind = json_kind(parsed)
-        rule = {"array": "D-31", "object": "D-32"}.get(kind, "D-33")
+        rule = {"array": "dispatch/D-31", "object": "dispatch/D-32"}.get(kind, "dispatch/D-33")
         raise ContentRefused(rule, f"{address} content must be a JSON object, got {kind}.")
     if INTENT in parsed and not declares(tool.parameters or {}, INTENT):
-        del parsed[INTENT]  # D-36: the executor never sees it
+        del parsed[INTENT]  # dispatch/D-36: the executor never sees it
     try:
         return validated(tool, parsed)
     except InvalidArguments as error:
-        raise ContentRefused("D-34", f"Invalid args for {address}: {error}\n\n{docs(tool)}") from None
+        raise ContentRefused("dispatch/D-34", f"Invalid args for {address}: {error}\n\n{docs(tool)}") from None
 
 
 def validated(tool: Tool, args: Any) -> Arguments:
-    """`args` as the tool's schema takes them, mended where that is enough (D-38). Raises: InvalidArguments."""
+    """`args` as the tool's schema takes them, mended where that is enough (dispatch/D-38). Raises:
+    InvalidArguments.
+    """
     schema = tool.parameters or {}
     values, repairs = repaired(schema, args)
     found = list(issues(schema, values))
@@ -72,7 +75,7 @@ def validated(tool: Tool, args: Any) -> Arguments:
 
 
 def validation_report(name: str, found: Sequence[Issue], given: Any, mended: Any = None) -> str:
-    """The validator's message (D-37). Where something was mended, it shows both versions."""
+    """The validator's message (dispatch/D-37). Where something was mended, it shows both versions."""
     shown = given if mended is None else {"original": given, "normalized": mended}
     lines = [
         f'Validation failed for tool "{name}":',

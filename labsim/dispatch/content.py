@@ -23,16 +23,17 @@ _ANCHORED: Final = re.compile(r"\s*(?:[*+-]\s*)?\d+(?:-\d+)?:", re.ASCII)
 
 
 class NotJson(Exception):
-    """The text is not JSON, or is none that the simulator reads. The message is the parser's (D-35)."""
+    """The text is not JSON, or is none that the simulator reads. The message is the parser's (dispatch/D-35)."""
 
 
 def asks_for_help(content: str) -> bool:
-    """Whether the content asks for documentation instead of execution (D-18)."""
+    """Whether the content asks for documentation instead of execution (dispatch/D-18)."""
     return trim(content).lower() in _HELP
 
 
 def without_anchors(content: str) -> str:
-    """`content` without line anchors copied from a listing, `12:` before each line, and their header (D-56).
+    """`content` without line anchors copied from a listing, `12:` before each line, and their header
+    (dispatch/D-56).
 
     Only if every line that is not blank has one, so that ordinary JSON stays as it is.
     """
@@ -46,7 +47,7 @@ def without_anchors(content: str) -> str:
 
 
 def parse_json(content: str) -> Any:
-    """The value in `content`; of two equal keys the last wins (D-39). Raises: NotJson."""
+    """The value in `content`; of two equal keys the last wins (dispatch/D-39). Raises: NotJson."""
     if len(content) > LONGEST:
         raise NotJson(f"the content has {len(content):,} characters, and at most {LONGEST:,} are read")
     try:
@@ -62,7 +63,9 @@ def parse_json(content: str) -> Any:
 
 
 def json_kind(value: object) -> str:
-    """What the host calls a value's kind: null is an object to it, a list is told apart (D-31 to D-33)."""
+    """What the host calls a value's kind: null is an object to it, a list is told apart (dispatch/D-31 to
+    dispatch/D-33).
+    """
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, str):
@@ -73,7 +76,7 @@ def json_kind(value: object) -> str:
 
 
 class _NoConstant(ValueError):
-    """NaN or Infinity, which Python reads as numbers and JSON does not have (D-39)."""
+    """NaN or Infinity, which Python reads as numbers and JSON does not have (dispatch/D-39)."""
 
 
 _TOO_DEEP: Final = f"the content is nested more than {DEEPEST} levels deep"

@@ -1,7 +1,7 @@
 """Devices: which tools an address can reach.
 
 Above `schema` and `wrapper`, below everything that dispatches. Mounting is presentation: it decides what the
-listing shows and how a tool is named, not what may run (D-17).
+listing shows and how a tool is named, not what may run (dispatch/D-17).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from labsim.dispatch.schema import check_schema
 from labsim.errors import ToolError
 from labsim.tool import Tool
 
-#: They carry the transport itself, or the host needs them under their own name (D-54).
+#: They carry the transport itself, or the host needs them under their own name (dispatch/D-54).
 NEVER_MOUNTED: Final = frozenset({"read", "write"})
 KEPT_AT_TOP: Final = frozenset({"todo", "yield", "ask", "grep", "web_search"})
 
@@ -40,7 +40,7 @@ class Device(Struct, frozen=True, kw_only=True):
 class DeviceState(Struct, frozen=True, kw_only=True):
     """What one session can reach. `mounted` is in the order of mounting; `active` are the top-level names.
 
-    `decorate` puts the approval gate around a tool that has none of its own yet (section 4, step 5).
+    `decorate` puts the approval gate around a tool that has none of its own yet (dispatch/step-5).
     """
 
     tools: Mapping[str, Device]
@@ -49,23 +49,25 @@ class DeviceState(Struct, frozen=True, kw_only=True):
     decorate: Callable[[Tool], ToolWrapper]
 
     def resolve(self, name: str) -> Device | None:
-        """The device of exactly that name, if it is mounted or active, and there (D-4, D-17)."""
+        """The device of exactly that name, if it is mounted or active, and there (dispatch/D-4, dispatch/D-17)."""
         if name in self.mounted or name in self.active:
             return self.tools.get(name)
         return None
 
     def gated(self, device: Device) -> ToolWrapper:
-        """The device behind its own gate. There is no way to one without: a plain call gets this too (D-55)."""
+        """The device behind its own gate. There is no way to one without: a plain call gets this too
+        (dispatch/D-55).
+        """
         return device.wrapper if device.wrapper is not None else self.decorate(device.tool)
 
 
 def mountable(name: str, *, discoverable: bool) -> bool:
-    """Whether a tool of that name is shown as a device rather than at top level (D-54)."""
+    """Whether a tool of that name is shown as a device rather than at top level (dispatch/D-54)."""
     return discoverable and name not in NEVER_MOUNTED and name not in KEPT_AT_TOP
 
 
 def required_device(state: DeviceState, name: str) -> Device:
-    """As `DeviceState.resolve`. Raises: ToolError, for a name that reaches nothing (D-23)."""
+    """As `DeviceState.resolve`. Raises: ToolError, for a name that reaches nothing (dispatch/D-23)."""
     device = state.resolve(name)
     if device is None:
         raise ToolError(
@@ -76,7 +78,7 @@ def required_device(state: DeviceState, name: str) -> Device:
 
 
 def required_state(state: DeviceState | None) -> DeviceState:
-    """The session's devices. Raises: ToolError, if the session has none at all (D-25)."""
+    """The session's devices. Raises: ToolError, if the session has none at all (dispatch/D-25)."""
     if state is None:
         raise ToolError(f"{XD} is not mounted in this session.")
     return state

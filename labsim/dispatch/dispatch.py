@@ -1,6 +1,6 @@
-"""One dispatch: from a device's name and some text to the device's own gate, and back (section 4).
+"""One dispatch: from a device's name and some text to the device's own gate, and back.
 
-Above `devices` and `arguments`, below `write`. The numbered comments are the steps of section 4.
+Above `devices` and `arguments`, below `write`. The numbered comments are dispatch/step-1 to dispatch/step-6.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from labsim.tool import ToolCall, ToolResult, text_content
 
 
 class DispatchRecord(Struct, kw_only=True):
-    """What `details.xdev` says of a dispatch. UNSET is what was not reached, and absent there (D-19).
+    """What `details.xdev` says of a dispatch. UNSET is what was not reached, and absent there (dispatch/D-19).
 
-    `args` stay the validated ones even if a handler replaced them (D-21); they are that very object, so a change
-    in place does show. `tier` is the device's declaration first, then what its own gate reported (D-20).
+    `args` stay the validated ones even if a handler replaced them (dispatch/D-21); they are that very object, so a
+    change in place does show. `tier` is the device's declaration first, then what its own gate reported
+    (dispatch/D-20).
     """
 
     tool: str
@@ -55,7 +56,8 @@ async def dispatch(ledger: Ledger, state: DeviceState, name: str, content: str, 
     """Pass `content` on to the device of that name.
 
     Returns: the device's result under `details.xdev`, or an error result for whatever was refused or failed on
-    the way (D-23, D-27, D-28). Raises: what was raised if it is an abort, or if the signal is aborted (D-29).
+    the way (dispatch/D-23, dispatch/D-27, dispatch/D-28). Raises: what was raised if it is an abort, or if the
+    signal is aborted (dispatch/D-29).
     """
     record = DispatchRecord(tool=name)
     try:
@@ -72,7 +74,7 @@ async def dispatch(ledger: Ledger, state: DeviceState, name: str, content: str, 
     failed = result.is_error is True
     ending = Ending.DOCS if record.mode == "help" else Ending.ERROR_RESULT if failed else Ending.RESULT
     _ended(ledger, call, record, ending)
-    # The device's other keys pass through (D-22); what its provider added does not.
+    # The device's other keys pass through (dispatch/D-22); what its provider added does not.
     return ToolResult(
         content=result.content,
         details=record.as_details(),
@@ -99,7 +101,8 @@ async def _steps(
     )
     device = required_device(state, name)
 
-    # 2. Docs are not an execution: the inner gate is not reached, and no inner `tool_call` is emitted (D-18).
+    # 2. Docs are not an execution: the inner gate is not reached, and no inner `tool_call` is emitted
+    # (dispatch/D-18).
     if asks_for_help(content):
         record.mode = "help"
         ledger.append(events.DocsReturned(at_ms=now, tool_call_id=call_id, device=name))
@@ -139,7 +142,7 @@ async def _steps(
                 events.InnerTierReported(at_ms=ledger.clock.now_ms, tool_call_id=call_id, device=name, tier=tier)
             )
 
-        # D-16: on every dispatch, whether or not the outer gate really asked anybody.
+        # dispatch/D-16: on every dispatch, whether or not the outer gate really asked anybody.
         context = replace(context, xdev_approved=True, xdev_tier_resolved=reported)
     ledger.append(
         events.PassedOn(at_ms=now, tool_call_id=call_id, device=name, tier=record.tier, marked=context is not None)
@@ -157,7 +160,7 @@ async def _steps(
 
 
 def _forwarding(on_update: Callable[[ToolResult], None], record: DispatchRecord) -> Callable[[ToolResult], None]:
-    """What the device says before it is done goes on to the caller, under the record so far (D-58)."""
+    """What the device says before it is done goes on to the caller, under the record so far (dispatch/D-58)."""
 
     def forward(partial: ToolResult) -> None:
         so_far = replace(record, inner=partial.details)

@@ -29,7 +29,7 @@ _USAGE: Final = {
 
 
 def listing(state: DeviceState) -> str:
-    """What a read of the root shows; a write to it repeats this in its error (D-42)."""
+    """What a read of the root shows; a write to it repeats this in its error (dispatch/D-42)."""
     here = ((name, state.tools[name]) for name in state.mounted if name in state.tools)
     rows = (f"{XD}{name:<{NAME_WIDTH}} {summary(device)}" for name, device in here)
     return "\n".join(
@@ -44,7 +44,7 @@ def listing(state: DeviceState) -> str:
 
 
 def summary(device: Device) -> str:
-    """One line on a device, at most 200 bytes of it where the device comes from outside (D-43)."""
+    """One line on a device, at most 200 bytes of it where the device comes from outside (dispatch/D-43)."""
     tool = device.tool
     said = tool.summary or tool.description
     first = next((line for line in said.split("\n") if trim(line)), tool.label or tool.name)
@@ -61,7 +61,7 @@ def _bounded(text: str, most: int) -> str:
 
 
 def docs(tool: Tool) -> str:
-    """What help shows of a device (D-44)."""
+    """What help shows of a device (dispatch/D-44)."""
     return "\n".join(
         [
             f"# {tool.name} — {tool.label}" if tool.label else f"# {tool.name}",
@@ -78,7 +78,7 @@ def docs(tool: Tool) -> str:
 
 
 def read_device(state: DeviceState | None, name: str | None) -> str:
-    """What a read of `xd://<name>` shows, or of the root where `name` is None (D-46).
+    """What a read of `xd://<name>` shows, or of the root where `name` is None (dispatch/D-46).
 
     Raises: ToolError, for a name that reaches nothing and for a session without devices.
     """
@@ -91,7 +91,7 @@ def read_device(state: DeviceState | None, name: str | None) -> str:
 
 
 def type_text(schema: Mapping[str, Any], indent: str = "") -> str:
-    """A schema as the host's language writes a type (D-45); `unknown` for what that type cannot say."""
+    """A schema as the host's language writes a type (dispatch/D-45); `unknown` for what that type cannot say."""
     if "const" in schema:
         return stringify(schema["const"])
     if "enum" in schema:

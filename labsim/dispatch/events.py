@@ -36,12 +36,14 @@ class Ending(StrEnum):
 
 
 class GateDeclared(Event, frozen=True, kw_only=True, gc=False, tag="gate_declared"):
-    """What `write` declared for a call, and the row that said so (G1 to G11). Resolution follows."""
+    """What `write` declared for a call, and the row that said so (dispatch/G1 to dispatch/G11). Resolution
+    follows.
+    """
 
     tool_name: str
     rule: str
     tier: Tier
-    policy_key: str | None = None  # None: no key, so only the policy of `write` itself applies (D-9)
+    policy_key: str | None = None  # None: no key, so only the policy of `write` itself applies (dispatch/D-9)
 
     def says(self) -> str:
         key = f"key {self.policy_key}" if self.policy_key is not None else "no key"
@@ -69,7 +71,7 @@ class AddressRead(Event, frozen=True, kw_only=True, gc=False, tag="address_read"
 
 
 class DeviceSought(Event, frozen=True, kw_only=True, gc=False, tag="device_sought"):
-    """A name was looked up among the session's tools (D-17)."""
+    """A name was looked up among the session's tools (dispatch/D-17)."""
 
     tool_call_id: str
     device: str
@@ -85,7 +87,7 @@ class DeviceSought(Event, frozen=True, kw_only=True, gc=False, tag="device_sough
 
 
 class DocsReturned(Event, frozen=True, kw_only=True, gc=False, tag="docs_returned"):
-    """The content asked for help: the docs are the answer, and the inner gate is not reached (D-18)."""
+    """The content asked for help: the docs are the answer, and the inner gate is not reached (dispatch/D-18)."""
 
     tool_call_id: str
     device: str
@@ -110,7 +112,7 @@ class ContentRead(Event, frozen=True, kw_only=True, gc=False, tag="content_read"
 
 
 class ContentRefused(Event, frozen=True, kw_only=True, gc=False, tag="content_refused"):
-    """The content is no arguments for the device, by this row of section 5; nothing is executed."""
+    """The content is no arguments for the device, by this rule; nothing is executed."""
 
     tool_call_id: str
     device: str
@@ -123,7 +125,9 @@ class ContentRefused(Event, frozen=True, kw_only=True, gc=False, tag="content_re
 
 
 class PassedOn(Event, frozen=True, kw_only=True, gc=False, tag="passed_on"):
-    """The call goes on to the device's own gate. `marked`: as approved by the outer gate already (D-16)."""
+    """The call goes on to the device's own gate. `marked`: as approved by the outer gate already
+    (dispatch/D-16).
+    """
 
     tool_call_id: str
     device: str
@@ -137,7 +141,7 @@ class PassedOn(Event, frozen=True, kw_only=True, gc=False, tag="passed_on"):
 
 
 class InnerTierReported(Event, frozen=True, kw_only=True, gc=False, tag="inner_tier_reported"):
-    """The inner gate reported the tier of what would really run; the record has this one now (D-20)."""
+    """The inner gate reported the tier of what would really run; the record has this one now (dispatch/D-20)."""
 
     tool_call_id: str
     device: str
@@ -163,7 +167,9 @@ class DispatchEnded(Event, frozen=True, kw_only=True, gc=False, tag="dispatch_en
 
 
 class StagedSought(Event, frozen=True, kw_only=True, gc=False, tag="staged_sought"):
-    """A resolution device looked for what is staged; `label` is None where nothing is pending (section 7)."""
+    """A resolution device looked for what is staged; `label` is None where nothing is pending (dispatch/D-47 to
+    dispatch/D-48).
+    """
 
     tool_call_id: str
     device: str
@@ -175,7 +181,9 @@ class StagedSought(Event, frozen=True, kw_only=True, gc=False, tag="staged_sough
 
 
 class ReportKept(Event, frozen=True, kw_only=True, gc=False, tag="report_kept"):
-    """`report_issue` was written to. `kept` false: reports are off, or the list failed; nobody is told (D-49)."""
+    """`report_issue` was written to. `kept` false: reports are off, or the list failed; nobody is told
+    (dispatch/D-49).
+    """
 
     tool_call_id: str
     kept: bool

@@ -1,8 +1,8 @@
 """Repairs: the mistakes of a model that validation mends before it looks for faults.
 
-Above `schema`, below `arguments`. Only what was recorded of the real program (its validator mends more, D-38): text
-that is a number where a number is wanted, a value where text is wanted, null for an optional property, and a
-property that the schema forbids. A repair makes a new value; the original is left as it was.
+Above `schema`, below `arguments`. Only what was recorded of the real program (its validator mends more,
+dispatch/D-38): text that is a number where a number is wanted, a value where text is wanted, null for an optional
+property, and a property that the schema forbids. A repair makes a new value; the original is left as it was.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`report_issue`: a note that a tool misbehaved, kept in a list of this session and sent nowhere (D-49).
+"""`report_issue`: a note that a tool misbehaved, kept in a list of this session and sent nowhere (dispatch/D-49).
 
 Above `addresses`, below `write`.
 """

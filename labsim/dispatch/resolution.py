@@ -1,4 +1,5 @@
-"""The resolution devices: `resolve`, `reject` and `propose`, which finish something that was staged (section 7).
+"""The resolution devices: `resolve`, `reject` and `propose`, which finish something that was staged (dispatch/D-47
+to dispatch/D-48).
 
 Above `addresses`, below `write`. Their content is plain text, not JSON; they are no tools and have no gate of
 their own. A preview that was staged waits here until it is applied or discarded; the newest is first.
@@ -59,7 +60,7 @@ class Staged:
 
 
 def resolve_device(ledger: Ledger, staged: Staged, device: SpecialDevice, content: str, call_id: str) -> ToolResult:
-    """A write to one of the three devices. Raises: ToolError, where there is nothing to finish (D-25)."""
+    """A write to one of the three devices. Raises: ToolError, where there is nothing to finish (dispatch/D-25)."""
     body = trim(content)
     waiting = staged.head if device is not SpecialDevice.PROPOSE else None
     ledger.append(
@@ -111,7 +112,7 @@ def _finished(device: SpecialDevice, reason: str, label: str | None) -> dict[str
 
 
 def _recorded(device: SpecialDevice, args: dict[str, Any], result: ToolResult) -> ToolResult:
-    """The result as `write` returns it: the device's details inside the record (D-47)."""
+    """The result as `write` returns it: the device's details inside the record (dispatch/D-47)."""
     record = DispatchRecord(tool=device.value, args=args, inner=result.details)
     return ToolResult(
         content=result.content,

@@ -2,7 +2,7 @@
 
 Beside `content`, below `repairs`, `arguments` and `docs`. A wrong schema is refused when the device is made, with
 the place in it; so validation can rely on its shape. What is wrong with a value is told in the host's words, of
-which only those that were recorded are contractual (D-37).
+which only those that were recorded are contractual (dispatch/D-37).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _require(holds: bool, path: str, found: object, wanted: str) -> None:
 
 
 def declares(schema: Mapping[str, Any], name: str) -> bool:
-    """Whether the schema has a property of that name, by whatever way it says so (D-36)."""
+    """Whether the schema has a property of that name, by whatever way it says so (dispatch/D-36)."""
     if name in schema.get("properties", {}) or name in schema.get("required", ()):
         return True
     return any(declares(branch, name) for key in _COMPOSED for branch in schema.get(key, ()))
@@ -107,7 +107,7 @@ def types_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_of_type(value: object, name: str) -> bool:
-    """Whether `value` is of that type. A boolean is no number (D-41); 3.0 is an integer."""
+    """Whether `value` is of that type. A boolean is no number (dispatch/D-41); 3.0 is an integer."""
     if isinstance(value, bool):
         return name == "boolean"
     if isinstance(value, int | float):

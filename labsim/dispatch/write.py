@@ -47,8 +47,8 @@ _ANCHORS_STRIPPED: Final = "\nNote: auto-stripped hashline display prefixes from
 class WriteSession(Struct, kw_only=True):
     """What one session's `write` works with.
 
-    `devices` is None in a session without any (D-25). `device_only` keeps `write` from ordinary files (D-15).
-    `keep_report` is None while reports are off (D-49).
+    `devices` is None in a session without any (dispatch/D-25). `device_only` keeps `write` from ordinary files
+    (dispatch/D-15). `keep_report` is None while reports are off (dispatch/D-49).
     """
 
     ledger: Ledger
@@ -89,7 +89,7 @@ def write_tool(session: WriteSession, *, custom_wire_name: str | None = None) ->
 
 
 async def _route(session: WriteSession, call: ToolCall) -> ToolResult:
-    """Section 3, in its order. Raises: HostError, for every row of section 9 that is no error result."""
+    """Route one call, dispatch/route-1 to dispatch/route-5. Raises: HostError, for whatever is no error result."""
     path, content = _parameters(call.input)
     address = parse_address(path)
     if session.device_only and address is None:
@@ -103,7 +103,7 @@ async def _route(session: WriteSession, call: ToolCall) -> ToolResult:
     if mistyped is not None:
         _note(session, call, path, Target.NEAR_MISS)
         raise ToolError(mistyped)
-    # From here on a leading blank counts: the router does not trim, so such a path is a file (D-5).
+    # From here on a leading blank counts: the router does not trim, so such a path is a file (dispatch/D-5).
     scheme = scheme_of(path)
     if scheme == "xd":
         return await _route_address(session, call, path, address, cleaned)
@@ -114,7 +114,9 @@ async def _route(session: WriteSession, call: ToolCall) -> ToolResult:
 
 
 def _parameters(params: Any) -> tuple[str, str]:
-    """Path and content. The loop checks them before a call; a handler that replaced them is not checked (W-17)."""
+    """Path and content. The loop checks them before a call; a handler that replaced them is not checked
+    (wrapper/W-17).
+    """
     fields: Mapping[str, Any] = params if isinstance(params, Mapping) else {}
     for name in ("path", "content"):
         if not isinstance(fields.get(name), str):
@@ -129,7 +131,7 @@ async def _route_address(
         _note(session, call, path, Target.INVALID)
         raise HostError(f"Invalid xd:// URL: {path}. Use xd://<tool>.")
     special = address.special
-    if special is not None:  # before anything is asked of the session's devices (D-14)
+    if special is not None:  # before anything is asked of the session's devices (dispatch/D-14)
         _note(session, call, path, Target.SPECIAL, address.device)
         if special is SpecialDevice.REPORT_ISSUE:
             return report_device(session.ledger, session.keep_report, content, call.call_id)

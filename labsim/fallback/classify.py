@@ -1,12 +1,12 @@
 """Is this error a permission denial? The one question that decides whether a handler may be asked at all.
 
 At the bottom of `labsim.fallback`; everything else in the package leans on it. Classifying recovers nothing
-and permits nothing (F-6): it reads one error and answers.
+and permits nothing (fallback/F-6): it reads one error and answers.
 
 The recorded program is JavaScript, where an error object may carry any value as its `code`, and where a value
 that is no error at all can be thrown. `SimulatedError` stands for the first, `labsim.errors.ThrownValue`
-carries the second and never counts as a denial, whatever it contains (F-5). Python's own
-exceptions are read by F-7, so a real primitive can be put in the place of a simulated one.
+carries the second and never counts as a denial, whatever it contains (fallback/F-5). Python's own
+exceptions are read by fallback/F-7, so a real primitive can be put in the place of a simulated one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from msgspec import UNSET
 
 from labsim.errors import HostError, ThrownValue
 
-#: The structured codes that are a permission boundary (F-1).
+#: The structured codes that are a permission boundary (fallback/F-1).
 DENIAL_CODES: Final = frozenset({"EPERM", "EACCES", "EROFS"})
 
 # ASCII, because the host's word boundary is: `éEACCES` is a denial, `_EACCES` is not (fallback-0063, -0051).
@@ -53,8 +53,8 @@ class SimulatedError(HostError):
 def error_code(error: object) -> str | None:
     """The structured code of `error`, or None if it has none.
 
-    Only a string is a code; the empty string is one (F-2, F-3). For an `OSError` the name of its `errno`
-    comes first (F-7); an `errno` without a name is a bare number and so no code.
+    Only a string is a code; the empty string is one (fallback/F-2, fallback/F-3). For an `OSError` the name of its
+    `errno` comes first (fallback/F-7); an `errno` without a name is a bare number and so no code.
     """
     if not _is_error_object(error):
         return None
@@ -70,7 +70,7 @@ def error_text(error: BaseException) -> str:
 
 
 def is_permission_denied(error: object) -> bool:
-    """Whether `error` reports a permission boundary (F-1 to F-5, F-7).
+    """Whether `error` reports a permission boundary (fallback/F-1 to fallback/F-5, fallback/F-7).
 
     A structured code decides alone; the message is read only where there is none, since host messages quote
     whole paths and a path may contain any word.

@@ -16,7 +16,7 @@ from labsim.places.steps import CallStep, DeleteStep, Here, Order, Steps, WriteS
 
 
 class Seam(StrEnum):
-    """The two places where a host can plug in; a handler of one is never asked for the other (F-8)."""
+    """The two places where a host can plug in; a handler of one is never asked for the other (fallback/F-8)."""
 
     WRITE = "write"
     DELETE = "delete"
@@ -50,7 +50,7 @@ class PrimitiveAttempted(FallbackRecord, frozen=True, kw_only=True, gc=False, ta
     """The tool's own system call was tried once."""
 
     seam: Seam
-    attempt: int  # 1 or 2 (F-21)
+    attempt: int  # 1 or 2 (fallback/F-21)
     succeeded: bool
     denied: bool  # the failure is a permission denial; False on success
     code: str | None  # the failure's structured code; None on success or if it has none
@@ -74,7 +74,7 @@ class PrimitiveAttempted(FallbackRecord, frozen=True, kw_only=True, gc=False, ta
 
 
 class ParentMade(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="parent_made"):
-    """The missing parent directory exists now and stays (F-22); the primitive gets its second attempt."""
+    """The missing parent directory exists now and stays (fallback/F-22); the primitive gets its second attempt."""
 
     path: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.WRITE: WriteStep.PARENT}
@@ -102,7 +102,7 @@ class ParentRefused(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="pa
 
 
 class TargetResolved(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_resolved"):
-    """Where the system call would really have acted: the only path a handler is given (F-35)."""
+    """Where the system call would really have acted: the only path a handler is given (fallback/F-35)."""
 
     path: str  # as the tool named it
     target: str
@@ -117,7 +117,7 @@ class TargetResolved(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="t
 
 
 class TargetUnresolvable(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="target_unresolvable"):
-    """Nobody can say where the call would have acted, so no handler is asked (F-36)."""
+    """Nobody can say where the call would have acted, so no handler is asked (fallback/F-36)."""
 
     path: str
     steps: ClassVar[Steps] = {
@@ -173,7 +173,7 @@ class HandlerConsulted(FallbackRecord, frozen=True, kw_only=True, gc=False, tag=
 
     @property
     def log(self) -> str:
-        """The host's warning about a handler that raised (F-15); empty for the other answers."""
+        """The host's warning about a handler that raised (fallback/F-15); empty for the other answers."""
         if self.answer is not HandlerAnswer.RAISED:
             return ""
         owner = "File" if self.extension is None else "Extension file"
@@ -185,7 +185,7 @@ class HandlerConsulted(FallbackRecord, frozen=True, kw_only=True, gc=False, tag=
 
 
 class MutationReturned(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="mutation_returned"):
-    """The tool goes on as if it had done the work itself, whoever did (F-25)."""
+    """The tool goes on as if it had done the work itself, whoever did (fallback/F-25)."""
 
     seam: Seam
     by_handler: bool  # False: the primitive succeeded
@@ -205,7 +205,7 @@ class MutationReturned(FallbackRecord, frozen=True, kw_only=True, gc=False, tag=
 
 
 class MutationRaised(FallbackRecord, frozen=True, kw_only=True, gc=False, tag="mutation_raised"):
-    """The primitive's own error left, the very object of the latest attempt (F-16)."""
+    """The primitive's own error left, the very object of the latest attempt (fallback/F-16)."""
 
     seam: Seam
     attempt: int  # whose error it is

@@ -180,7 +180,7 @@ class InertFiles:
         parent, name = self._parent(path, "unlink")
         self._need(_WRITE, parent, "unlink", path)
         if isinstance(node, _Directory):
-            # The answer of the systems that make a directory look like a denial (F-28): the harder case.
+            # The answer of the systems that make a directory look like a denial (fallback/F-28): the harder case.
             _fail("EPERM", "unlink", path)
         del parent.entries[name]
 

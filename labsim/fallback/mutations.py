@@ -1,8 +1,9 @@
-"""The write and the delete of a native tool, with the two seams in them (spec sections 3 and 4).
+"""The write and the delete of a native tool, with the two seams in them (fallback/write-1 to fallback/write-8,
+fallback/delete-1 to fallback/delete-7).
 
 At the top of the rules: above `classify`, `targets`, `registry` and `attribution`; `player` runs it on cases.
 The numbered comments are the specification's steps. Nothing here grants anything: with an empty registry both
-functions are the primitive and nothing else (F-12).
+functions are the primitive and nothing else (fallback/F-12).
 """
 
 from __future__ import annotations
@@ -47,23 +48,23 @@ def write_file(
     """Write `content` to `path`, offering the write to the registered handlers if it is denied.
 
     primitive: replaces the plain write of `files`; called once, or twice if a missing parent directory was
-    made in between (F-21). Returns once the bytes are written or a handler says so; the caller goes on with
-    the path it asked for (F-25).
-    Raises: the error object of the latest attempt, itself (F-16).
+    made in between (fallback/F-21). Returns once the bytes are written or a handler says so; the caller goes on
+    with the path it asked for (fallback/F-25).
+    Raises: the error object of the latest attempt, itself (fallback/F-16).
     """
     run = primitive or (lambda: files.write_text(path, content))
     attempt = 1
-    error = _attempt(run, Seam.WRITE, attempt, emit)  # step 1
+    error = _attempt(run, Seam.WRITE, attempt, emit)  # fallback/write-1
     cause: BaseException | None = None
-    if error is not None and registries.writes.has_any:  # step 2
-        if error_code(error) == "ENOENT":  # step 4; never a denial itself
+    if error is not None and registries.writes.has_any:  # fallback/write-2
+        if error_code(error) == "ENOENT":  # fallback/write-4; never a denial itself
             refusal = _make_parent(path, files, emit)
             if refusal is None:
                 attempt = 2
                 error = _attempt(run, Seam.WRITE, attempt, emit)
             elif is_permission_denied(refusal):
                 cause = refusal
-        if cause is None and is_permission_denied(error):  # steps 3 and 5
+        if cause is None and is_permission_denied(error):  # fallback/write-3 and fallback/write-5
             cause = error
     if error is None:
         emit(MutationReturned(seam=Seam.WRITE, by_handler=False))
@@ -71,7 +72,7 @@ def write_file(
     if cause is not None and _offer_write(path, content, cause, files, registries, emit):
         emit(MutationReturned(seam=Seam.WRITE, by_handler=True))
         return
-    # Step 8. The caller is told ENOENT for a path already known to be denied, so the denial goes along.
+    # fallback/write-8: the caller is told ENOENT for a path already known to be denied, so the denial goes along.
     hidden = cause is not None and cause is not error and error.__cause__ is None
     if hidden:
         error.__cause__ = cause
@@ -90,14 +91,14 @@ def delete_file(
 
     primitive: replaces the plain unlink of `files`; called once. Nothing is made on the way here, so a
     missing file hides no denial and its ENOENT always leaves.
-    Raises: the primitive's error object, itself (F-16).
+    Raises: the primitive's error object, itself (fallback/F-16).
     """
-    error = _attempt(primitive or (lambda: files.unlink(path)), Seam.DELETE, 1, emit)  # step 1
+    error = _attempt(primitive or (lambda: files.unlink(path)), Seam.DELETE, 1, emit)  # fallback/delete-1
     if error is None:
         emit(MutationReturned(seam=Seam.DELETE, by_handler=False))
         return
     if (
-        registries.deletes.has_any  # step 2
+        registries.deletes.has_any  # fallback/delete-2
         and is_permission_denied(error)
         and _offer_delete(path, error, files, registries, emit)
     ):
@@ -126,7 +127,7 @@ def _attempt(primitive: Primitive, seam: Seam, attempt: int, emit: Emit) -> Exce
 
 
 def _make_parent(path: str, files: FileLayer, emit: Emit) -> Exception | None:
-    """Write step 4: the missing parent, made for good (F-22); the error if it cannot be."""
+    """fallback/write-4: the missing parent, made for good (fallback/F-22); the error if it cannot be."""
     parent = posixpath.dirname(path)
     try:
         files.make_directories(parent)
@@ -145,7 +146,7 @@ def _offer_write(
     registries: FallbackRegistries,
     emit: Emit,
 ) -> bool:
-    """Write steps 6 and 7: whether a handler did the work."""
+    """fallback/write-6 and fallback/write-7: whether a handler did the work."""
     target = _resolve(path, follow_last=True, files=files, emit=emit)
     if target is None:
         return False
@@ -162,26 +163,26 @@ def _offer_write(
 def _offer_delete(
     path: str, cause: BaseException, files: FileLayer, registries: FallbackRegistries, emit: Emit
 ) -> bool:
-    """Delete steps 3 to 7: whether a handler did the work."""
+    """fallback/delete-3 to fallback/delete-7: whether a handler did the work."""
     target = _resolve(path, follow_last=False, files=files, emit=emit)
     if target is None:
         return False
     kind: NodeKind | None = None
     failure: Exception | None = None
     try:
-        kind = files.inspect(target)  # step 4
+        kind = files.inspect(target)  # fallback/delete-4
     except Exception as error:
         failure = error
     denied = is_permission_denied(failure)
     emit(TargetInspected(target=target, kind=kind, denied=denied, code=error_code(failure)))
     if failure is not None and not denied:
         return False
-    if kind is NodeKind.DIRECTORY:  # step 5: its EPERM need not be a boundary (F-28)
+    if kind is NodeKind.DIRECTORY:  # fallback/delete-5: its EPERM need not be a boundary (fallback/F-28)
         return False
     request = DeleteRequest(
         dst=target,
         cause=cause,
-        confirmed_file=kind is NodeKind.FILE,  # step 6
+        confirmed_file=kind is NodeKind.FILE,  # fallback/delete-6
         session_id=current_session(),
     )
     return consult(

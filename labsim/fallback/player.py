@@ -27,7 +27,7 @@ from labsim.terms import Outcome
 def play_classify(given: Mapping[str, Any]) -> dict[str, Any]:
     """`{permissionDenied, effects}` for the error that `given` describes. Raises: CaseError."""
     error = decode_classified(given)
-    # Nothing but the classifier runs, and it has no files and no handlers at hand (F-6).
+    # Nothing but the classifier runs, and it has no files and no handlers at hand (fallback/F-6).
     return {"permissionDenied": is_permission_denied(error), "effects": 0}
 
 

@@ -1,4 +1,4 @@
-"""How an extension's handlers reach the registries, and how they leave them again (F-17 to F-20).
+"""How an extension's handlers reach the registries, and how they leave them again (fallback/F-17 to fallback/F-20).
 
 Above `registry`; the extension runner owns one `FallbackInstallation` for its life. An extension does not
 enter its handlers itself: it collects them while it loads, and the runner installs one entry for each seam
@@ -26,7 +26,9 @@ class ExtensionFallbacks(Generic[C]):
         self.delete_handlers: list[Callable[[DeleteRequest, C], object]] = []
 
     def register_write(self, handler: Callable[[WriteRequest, C], object]) -> None:
-        """Add a write handler. It needs an installed write entry: a first one after that is too late (F-18)."""
+        """Add a write handler. It needs an installed write entry: a first one after that is too late
+        (fallback/F-18).
+        """
         self.write_handlers.append(handler)
 
     def register_delete(self, handler: Callable[[DeleteRequest, C], object]) -> None:
@@ -37,9 +39,9 @@ class ExtensionFallbacks(Generic[C]):
 class FallbackInstallation(Generic[C]):
     """The entries of one runner in the registries of its process.
 
-    make_context: called with the extension's name, once for each request that reaches the extension (F-19).
-    As a context manager it removes its entries at the end of the block, whatever happened inside: a runner
-    awaits its shutdown handlers in such a block (F-20).
+    make_context: called with the extension's name, once for each request that reaches the extension
+    (fallback/F-19). As a context manager it removes its entries at the end of the block, whatever happened inside:
+    a runner awaits its shutdown handlers in such a block (fallback/F-20).
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class FallbackInstallation(Generic[C]):
         self._disposers: list[Disposer] = []
 
     def install(self, extensions: Iterable[ExtensionFallbacks[C]]) -> None:
-        """Replace the entries of an earlier call by one for each extension and seam in use (F-17, F-20)."""
+        """Replace the entries of an earlier call by one for each extension and seam in use (fallback/F-17,
+        fallback/F-20).
+        """
         self.remove()
         for extension in extensions:
             if extension.write_handlers:
@@ -77,7 +81,7 @@ class FallbackInstallation(Generic[C]):
         self.remove()
 
     def _entry(self, seam: Seam, name: str, handlers: list[Callable[[R, C], object]]) -> Callable[[R], bool]:
-        # The list itself, not a copy: a handler added later to an installed entry does take effect (F-18).
+        # The list itself, not a copy: a handler added later to an installed entry does take effect (fallback/F-18).
         def entry(request: R) -> bool:
             context = self._make_context(name)
             return consult(

@@ -1,7 +1,7 @@
 """Who is asked when a write or a delete is denied: two lists, and one way of going through them.
 
 Above `classify` and `events`, below `algorithms` and `installation`. The lists belong to a process, not to a
-session (F-8); one `FallbackRegistries` is one simulated process, made anew for every case, so that nothing
+session (fallback/F-8); one `FallbackRegistries` is one simulated process, made anew for every case, so that nothing
 registered in one case can answer in another.
 """
 
@@ -21,30 +21,30 @@ Disposer = Callable[[], None]
 
 
 class WriteRequest(Struct, frozen=True, kw_only=True):
-    """A denied write, as a handler sees it (write step 7)."""
+    """A denied write, as a handler sees it (fallback/write-7)."""
 
-    dst: str  # absolute and resolved; final, nothing is to be derived from it again (F-35)
-    content: str  # exactly what the tool meant to write (F-23)
+    dst: str  # absolute and resolved; final, nothing is to be derived from it again (fallback/F-35)
+    content: str  # exactly what the tool meant to write (fallback/F-23)
     cause: BaseException  # what proves the boundary; not the write's own error if that hid the denial
-    session_id: str | None  # None: raised outside any tool call (F-37). Not the same as ""
+    session_id: str | None  # None: raised outside any tool call (fallback/F-37). Not the same as ""
 
 
 class DeleteRequest(Struct, frozen=True, kw_only=True):
-    """A denied delete, as a handler sees it (delete step 7)."""
+    """A denied delete, as a handler sees it (fallback/delete-7)."""
 
     dst: str  # as for a write, except that the last component may be a link: the link is what goes
     cause: BaseException
-    confirmed_file: bool  # False: a link, or nobody could look. Unlink plainly, never recursively (F-27)
+    confirmed_file: bool  # False: a link, or nobody could look. Unlink plainly, never recursively (fallback/F-27)
     session_id: str | None
 
 
-#: A handler answers whether the work is durably done, by an authority of its own (F-26).
+#: A handler answers whether the work is durably done, by an authority of its own (fallback/F-26).
 WriteHandler = Callable[[WriteRequest], object]
 DeleteHandler = Callable[[DeleteRequest], object]
 
 
 class Registry(Generic[H]):
-    """Handlers of one kind, in the order of registration (F-9)."""
+    """Handlers of one kind, in the order of registration (fallback/F-9)."""
 
     def __init__(self) -> None:
         self._handlers: list[H] = []
@@ -52,7 +52,7 @@ class Registry(Generic[H]):
     def add(self, handler: H) -> Disposer:
         """Append `handler`; the returned disposer takes it out again, and does nothing when called twice.
 
-        If the same handler object was added twice, the first occurrence is the one taken out (F-10).
+        If the same handler object was added twice, the first occurrence is the one taken out (fallback/F-10).
         """
         self._handlers.append(handler)
         registered = True
@@ -68,17 +68,17 @@ class Registry(Generic[H]):
         return dispose
 
     def snapshot(self) -> tuple[H, ...]:
-        """The handlers of this moment; later changes neither skip nor repeat one of them (F-11)."""
+        """The handlers of this moment; later changes neither skip nor repeat one of them (fallback/F-11)."""
         return tuple(self._handlers)
 
     @property
     def has_any(self) -> bool:
-        """Whether a handler is registered at this moment (F-13)."""
+        """Whether a handler is registered at this moment (fallback/F-13)."""
         return bool(self._handlers)
 
 
 class FallbackRegistries:
-    """The two registries of one simulated process. They are separate: see F-8."""
+    """The two registries of one simulated process. They are separate: see fallback/F-8."""
 
     def __init__(self) -> None:
         self.writes: Registry[WriteHandler] = Registry()
@@ -86,7 +86,7 @@ class FallbackRegistries:
 
     @property
     def has_any(self) -> bool:
-        """Whether a handler of either kind is registered (F-38)."""
+        """Whether a handler of either kind is registered (fallback/F-38)."""
         return self.writes.has_any or self.deletes.has_any
 
 
@@ -99,10 +99,10 @@ def consult(
     emit: Emit,
     extension: str | None = None,
 ) -> bool:
-    """Ask the handlers in turn until one succeeds; True if one did (F-9).
+    """Ask the handlers in turn until one succeeds; True if one did (fallback/F-9).
 
-    One that raises is recorded and skipped, and its error goes no further (F-15). What counts as success is
-    the recorded program's own test, any answer that holds in a condition (fallback-0099, -0100); F-14
+    One that raises is recorded and skipped, and its error goes no further (fallback/F-15). What counts as success
+    is the recorded program's own test, any answer that holds in a condition (fallback-0099, -0100); fallback/F-14
     proposes to accept exactly True, but then the recorded answers would not replay.
     """
     for position, handler in enumerate(handlers, start=1):

@@ -1,7 +1,7 @@
-"""What reaches the two seams and what does not (spec section 7), as one table with its reasons.
+"""What reaches the two seams and what does not (fallback/F-41 to fallback/F-42), as one table with its reasons.
 
 Beside `algorithms`, above `events`. The operations outside are not forgotten: each surfaces its ordinary
-error, and `explain` says so (F-41).
+error, and `explain` says so (fallback/F-41).
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ ROUTES: Final[Mapping[Operation, Route]] = MappingProxyType(
 
 
 def explain(operation: Operation) -> str:
-    """Two or three sentences for a learner: where the operation goes when it is denied, and why (F-41, F-42)."""
+    """Two or three sentences for a learner: where the operation goes when it is denied, and why (fallback/F-41,
+    fallback/F-42).
+    """
     route = ROUTES[operation]
     if route.seam is None:
         return f"{route.what} is outside the fallbacks and surfaces its ordinary error. {route.why}"

@@ -1,8 +1,9 @@
-"""Where a failed write or delete would really have acted (spec section 5).
+"""Where a failed write or delete would really have acted (fallback/F-29 to fallback/F-36).
 
 Above `layer`, below `algorithms`. A handler is stronger than the call that failed, so it is never given the
 path that the tool used: a link anywhere in that path sends the bytes elsewhere, and a list of allowed
-prefixes would be read against the wrong name (F-35). What cannot be resolved is not handed out (F-36).
+prefixes would be read against the wrong name (fallback/F-35). What cannot be resolved is not handed out
+(fallback/F-36).
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from labsim.fallback.file_tree import FileLayer
 
 
 def absolute_path(path: str, cwd: str) -> str:
-    """`path` against `cwd`, with `.` and `..` taken out of the text alone, links or not (F-29)."""
+    """`path` against `cwd`, with `.` and `..` taken out of the text alone, links or not (fallback/F-29)."""
     return posixpath.normpath(posixpath.join(cwd, path))
 
 
 def resolve_target(path: str, *, follow_last: bool, files: FileLayer) -> str | None:
-    """The path that a system call on `path` acts on, or None if that is not certain (F-29 to F-34).
+    """The path that a system call on `path` acts on, or None if that is not certain (fallback/F-29 to
+    fallback/F-34).
 
     follow_last: True for a write, which goes through a link in the last place; False for a delete, which
     removes the link itself. The result lies below no link.
@@ -31,7 +33,7 @@ def resolve_target(path: str, *, follow_last: bool, files: FileLayer) -> str | N
         if real is not None:
             return real
         if not _proven_no_link(place, files):
-            return None  # F-30: a dangling link, or nobody can tell
+            return None  # fallback/F-30: a dangling link, or nobody can tell
     names = [posixpath.basename(place)]
     parent = posixpath.dirname(place)
     while True:
@@ -40,7 +42,7 @@ def resolve_target(path: str, *, follow_last: bool, files: FileLayer) -> str | N
             return posixpath.join(real, *names)
         above = posixpath.dirname(parent)
         if above == parent or not _proven_no_link(parent, files):
-            return None  # F-32: not even the root; F-31: a link, or nobody can tell
+            return None  # fallback/F-32: not even the root; fallback/F-31: a link, or nobody can tell
         names.insert(0, posixpath.basename(parent))
         parent = above
 
@@ -57,4 +59,4 @@ def _proven_no_link(path: str, files: FileLayer) -> bool:
     try:
         return files.inspect(path) is not NodeKind.SYMLINK
     except Exception as error:
-        return error_code(error) == "ENOENT"  # F-34: a denied inspection proves nothing
+        return error_code(error) == "ENOENT"  # fallback/F-34: a denied inspection proves nothing

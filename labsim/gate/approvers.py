@@ -1,9 +1,9 @@
 """The second of the two pieces: whoever decides about the calls that a gate puts up.
 
 Above `request` and `words`, below `run`, which calls it. An approver is called by the forwarder while the turn is
-blocked, one request at a time (A12); so it must answer, and must not wait for what happens after the run, for the
-sink, or for another turn of the same session (A11). One that cannot answer denies, and says why (A2). A policy of
-one's own:
+blocked, one request at a time (gate/A12); so it must answer, and must not wait for what happens after the run, for
+the sink, or for another turn of the same session (gate/A11). One that cannot answer denies, and says why (gate/A2).
+A policy of one's own:
 
     class NothingLeavesTheMachine:
         async def approve(self, request):
@@ -38,17 +38,17 @@ class Approver(Protocol):
 
 
 class AllowAll(Struct, frozen=True):
-    """Approves everything; what a run gets that was given no approver (A1, D2)."""
+    """Approves everything; what a run gets that was given no approver (gate/A1, gate/D2)."""
 
     async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:
         return ApprovalAnswer(ApprovalDecision.ALLOW)
 
 
 class DenyAll(Struct, frozen=True):
-    """Refuses everything it is asked about (A1).
+    """Refuses everything it is asked about (gate/A1).
 
     No firm refusal by itself: a remembered allow answers ahead of any approver. A run that must refuse installs
-    `DenyAllGate` beside it (G5).
+    `DenyAllGate` beside it (gate/G5).
     """
 
     async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:
@@ -56,9 +56,9 @@ class DenyAll(Struct, frozen=True):
 
 
 class EditsButNotTheNetwork(Struct, frozen=True):
-    """Allow edits, deny the network: the policy that a list of tool names cannot express (A9).
+    """Allow edits, deny the network: the policy that a list of tool names cannot express (gate/A9).
 
-    A PROCESS is denied although it is local, since a command can reach the network (A10).
+    A PROCESS is denied although it is local, since a command can reach the network (gate/A10).
     """
 
     async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:

@@ -3,8 +3,9 @@
 Above `request` and `words`; beside `terminal`. `PermissionClient` is whoever carries the question: dialogs of this
 workbook (`DialogClient`), or a client in another process (`workbook.live.acp`). The rules are here, once.
 
-The bound is the approver's own and independent of the gate's (A22): it is what keeps a client that went silent from
-hanging the run (X9). A cancelled turn wakes it as well; an answer that is already there wins over either (A23).
+The bound is the approver's own and independent of the gate's (gate/A22): it is what keeps a client that went silent
+from hanging the run (gate/X9). A cancelled turn wakes it as well; an answer that is already there wins over either
+(gate/A23).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from labsim.ui import UI
 
 
 class Option(StrEnum):
-    """The four options that are offered, by the ids that come back (A19)."""
+    """The four options that are offered, by the ids that come back (gate/A19)."""
 
     ALLOW_ONCE = "allow-once"
     ALLOW_ALWAYS = "allow-always"
@@ -82,7 +83,7 @@ class PermissionClient(Protocol):
 
 
 class ClientApprover:
-    """Asks a client about each request, and denies where it gives no decision (A19-A23).
+    """Asks a client about each request, and denies where it gives no decision (gate/A19 to gate/A23).
 
     `cancelled` is aborted when the turn is given up.
     """
@@ -137,7 +138,7 @@ class ClientApprover:
 
 
 def _chosen(request: ApprovalRequest, outcome: object) -> ApprovalAnswer:
-    """The answer that an option stands for; one that was never offered is none (A21)."""
+    """The answer that an option stands for; one that was never offered is none (gate/A21)."""
     if not isinstance(outcome, Selected) or outcome.option_id not in tuple(Option):
         return ApprovalAnswer().because(words.client_cannot_answer(request.tool_name, ClientTrouble.UNREADABLE))
     answer = ApprovalAnswer(_DECISIONS[Option(outcome.option_id)])
@@ -170,5 +171,5 @@ class DialogClient:
 
 
 def shown_input(given: Any) -> str:
-    """An input for a person to read: compact JSON, or the text itself where it was no JSON (A8)."""
+    """An input for a person to read: compact JSON, or the text itself where it was no JSON (gate/A8)."""
     return given if isinstance(given, str) else compact_json(given)

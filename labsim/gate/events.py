@@ -34,16 +34,17 @@ class PermissionOutcome(StrEnum):
 
 
 class DecidedBy(StrEnum):
-    """Who or what settled one call, read off the step at which it was settled (O1)."""
+    """Who or what settled one call, read off the step at which it was settled (gate/O1)."""
 
-    BEFORE_GATE = "before-gate"  # a hook, an unknown tool, a misshapen input, a preview that failed (O3, O4)
-    NO_GATE = "no-gate"  # none is installed: everything is allowed, unseen (O17)
+    # a hook, an unknown tool, a misshapen input, a preview that failed (gate/O3, gate/O4)
+    BEFORE_GATE = "before-gate"
+    NO_GATE = "no-gate"  # none is installed: everything is allowed, unseen (gate/O17)
     GATE = "gate"
     RULE = "rule"
     APPROVER = "approver"
-    TIMEOUT = "timeout"  # the gate's own bound (X2)
-    ERROR = "error"  # the gate raised, or the rules could not be read (O13, R18)
-    NOBODY = "nobody"  # a prompt that nothing turns into a request (W11)
+    TIMEOUT = "timeout"  # the gate's own bound (gate/X2)
+    ERROR = "error"  # the gate raised, or the rules could not be read (gate/O13, gate/R18)
+    NOBODY = "nobody"  # a prompt that nothing turns into a request (gate/W11)
     CANCELLED = "cancelled"  # the turn was given up while the call waited
 
 
@@ -51,9 +52,9 @@ class DecidedBy(StrEnum):
 
 
 class PermissionRequested(GateEvent, frozen=True, kw_only=True, gc=False, tag="permission_requested"):
-    """A prompt that no rule answers waits for somebody. `preview` is the input as compact JSON text (O11).
+    """A prompt that no rule answers waits for somebody. `preview` is the input as compact JSON text (gate/O11).
 
-    `classification` None: the event does not carry it, and the level is unknown (A7).
+    `classification` None: the event does not carry it, and the level is unknown (gate/A7).
     """
 
     request_id: str
@@ -72,7 +73,7 @@ class PermissionRequested(GateEvent, frozen=True, kw_only=True, gc=False, tag="p
 
 
 class PermissionResolved(GateEvent, frozen=True, kw_only=True, gc=False, tag="permission_resolved"):
-    """A request was answered. A timeout, or an answer by rule, raises no such event (V6)."""
+    """A request was answered. A timeout, or an answer by rule, raises no such event (gate/V6)."""
 
     request_id: str
     tool_call_id: str
@@ -103,7 +104,7 @@ class RoundStarted(GateEvent, frozen=True, kw_only=True, gc=False, tag="model_ro
 
 
 class ToolFinished(GateEvent, frozen=True, kw_only=True, gc=False, tag="tool_finished"):
-    """What the model reads of one call: the tool's result, or why it did not run (O14)."""
+    """What the model reads of one call: the tool's result, or why it did not run (gate/O14)."""
 
     tool_name: str
     tool_call_id: str
@@ -139,7 +140,7 @@ class Notice(GateEvent, frozen=True, kw_only=True, gc=False, tag="notice"):
 
 
 class SessionOpened(GateEvent, frozen=True, kw_only=True, gc=False, tag="session_opened"):
-    """A session is live. `cleared` counts the session rows of old versions that a resume removed (R3)."""
+    """A session is live. `cleared` counts the session rows of old versions that a resume removed (gate/R3)."""
 
     agent_id: str
     project_id: str | None
@@ -153,7 +154,7 @@ class SessionOpened(GateEvent, frozen=True, kw_only=True, gc=False, tag="session
 
 
 class ChildSpawned(GateEvent, frozen=True, kw_only=True, gc=False, tag="child_spawned"):
-    """A subagent: the gate of just now, the same rules, the same stream (O19, R24)."""
+    """A subagent: the gate of just now, the same rules, the same stream (gate/O19, gate/R24)."""
 
     agent_id: str
     gate: str
@@ -166,7 +167,7 @@ class ChildSpawned(GateEvent, frozen=True, kw_only=True, gc=False, tag="child_sp
 
 
 class GateInstalled(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_installed"):
-    """The session has a gate of its own from the next call on (O5)."""
+    """The session has a gate of its own from the next call on (gate/O5)."""
 
     gate: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # inside a call: while its question is open
@@ -179,7 +180,7 @@ class GateInstalled(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_in
 
 
 class PolicySwitched(GateEvent, frozen=True, kw_only=True, gc=False, tag="policy_switched"):
-    """The host's posture changed; what it remembered for the session is forgotten (M5)."""
+    """The host's posture changed; what it remembered for the session is forgotten (gate/M5)."""
 
     policy: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}  # as above
@@ -243,7 +244,7 @@ class PreviewBuilt(GateEvent, frozen=True, kw_only=True, gc=False, tag="preview_
 
 
 class GateAnswered(GateEvent, frozen=True, kw_only=True, gc=False, tag="gate_answered"):
-    """Allow and deny are final (O6)."""
+    """Allow and deny are final (gate/O6)."""
 
     tool_name: str
     tool_call_id: str
@@ -281,7 +282,7 @@ class RulesRead(GateEvent, frozen=True, kw_only=True, gc=False, tag="rules_read"
 
 
 class ApproverAsked(GateEvent, frozen=True, kw_only=True, gc=False, tag="approver_asked"):
-    """The forwarder calls the approver, and is parked until it answers (F1)."""
+    """The forwarder calls the approver, and is parked until it answers (gate/F1)."""
 
     request_id: str
     tool_call_id: str
@@ -331,7 +332,9 @@ class ApproverFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="approv
 
 
 class AnswerRefused(GateEvent, frozen=True, kw_only=True, gc=False, tag="answer_refused"):
-    """An answer could not be delivered: nobody waits any more (W17), or its rule could not be written (F4)."""
+    """An answer could not be delivered: nobody waits any more (gate/W17), or its rule could not be written
+    (gate/F4).
+    """
 
     request_id: str
     allow: bool
@@ -425,7 +428,7 @@ class Forwarded(GateEvent, frozen=True, kw_only=True, gc=False, tag="forwarded")
 
 
 class SinkFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="sink_failed"):
-    """The sink raised, and is written to no more (F2)."""
+    """The sink raised, and is written to no more (gate/F2)."""
 
     error: str
     steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.RESOLVE}
@@ -435,7 +438,7 @@ class SinkFailed(GateEvent, frozen=True, kw_only=True, gc=False, tag="sink_faile
 
 
 class TurnEnded(GateEvent, frozen=True, kw_only=True, gc=False, tag="turn_ended"):
-    """The model is done. The run is not, until the forwarder is (X5)."""
+    """The model is done. The run is not, until the forwarder is (gate/X5)."""
 
     cancelled: bool = False
 

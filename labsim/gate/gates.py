@@ -1,7 +1,7 @@
 """The first of the two pieces: a gate answers whether a call is worth asking about, and carries no other policy.
 
-Above `request` and `words`. Its allow and its deny are final: no rule is read, nobody is asked (O6, O7). Only
-what it puts up as a prompt is answered by a rule or an approver. A gate of one's own needs `authorize` and
+Above `request` and `words`. Its allow and its deny are final: no rule is read, nobody is asked (gate/O6, gate/O7).
+Only what it puts up as a prompt is answered by a rule or an approver. A gate of one's own needs `authorize` and
 nothing else; `timeout()` is there for one that bounds the wait.
 """
 
@@ -18,13 +18,13 @@ from labsim.gate.base.terms import Duration
 
 
 class Authorizer(Protocol):
-    """A gate. Whatever it raises denies the call with the error's text; the turn goes on (O13)."""
+    """A gate. Whatever it raises denies the call with the error's text; the turn goes on (gate/O13)."""
 
     async def authorize(self, request: AuthorizationRequest) -> AuthorizationDecision: ...
 
 
 def timeout_of(gate: Authorizer) -> Duration | None:
-    """The bound a gate sets on the whole authorizing of one call; None where it sets none (X1).
+    """The bound a gate sets on the whole authorizing of one call; None where it sets none (gate/X1).
 
     Raises: TypeError, where it gives something that is no duration.
     """
@@ -41,9 +41,9 @@ def gate_name(gate: object) -> str:
 
 
 class ApprovalGate(Struct, frozen=True):
-    """Puts every call that changes something to whoever answers, and lets reads through (G2). It never denies.
+    """Puts every call that changes something to whoever answers, and lets reads through (gate/G2). It never denies.
 
-    Installed even where everything will be approved, so that the answer can be chosen for each turn (G6).
+    Installed even where everything will be approved, so that the answer can be chosen for each turn (gate/G6).
     """
 
     bound: Duration | None = None
@@ -51,7 +51,8 @@ class ApprovalGate(Struct, frozen=True):
     def with_timeout(self, after: Duration) -> ApprovalGate:
         """The same gate, which denies a call whose answer does not come in time.
 
-        It bounds the call and not the run: whoever was asked stays asked, and the run waits for them (X3, X5).
+        It bounds the call and not the run: whoever was asked stays asked, and the run waits for them (gate/X3,
+        gate/X5).
         """
         return ApprovalGate(after)
 
@@ -65,9 +66,9 @@ class ApprovalGate(Struct, frozen=True):
 
 
 class DenyAllGate(Struct, frozen=True):
-    """Refuses every call that changes something, where no rule can answer over it; reads run (G3).
+    """Refuses every call that changes something, where no rule can answer over it; reads run (gate/G3).
 
-    It answers from the request alone, so there is nothing to bound (X8).
+    It answers from the request alone, so there is nothing to bound (gate/X8).
     """
 
     def timeout(self) -> Duration | None:

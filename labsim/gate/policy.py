@@ -1,8 +1,8 @@
 """Hosts whose posture can change while a session is open: one live policy, read by a gate and by an approver.
 
 Above `gates`, `approvers` and `terminal`. A posture that is fixed for a run needs none of this and installs
-`DenyAllGate` (M9). `PolicyGate` makes `never` final; `PolicyApprover` answers `always` unasked, and remembers a
-for-session answer itself, so that it dies with the next switch instead of with the session (M4, M5).
+`DenyAllGate` (gate/M9). `PolicyGate` makes `never` final; `PolicyApprover` answers `always` unasked, and remembers
+a for-session answer itself, so that it dies with the next switch instead of with the session (gate/M4, gate/M5).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ApprovalPolicy(StrEnum):
 
     @classmethod
     def from_tag(cls, tag: str) -> ApprovalPolicy | None:
-        """The policy of that tag, spelled exactly; None where there is none (M7)."""
+        """The policy of that tag, spelled exactly; None where there is none (gate/M7)."""
         return cls(tag) if tag in tuple(cls) else None
 
 
@@ -55,7 +55,7 @@ class LivePolicy:
         self.on_switch: Callable[[ApprovalPolicy], None] | None = None
 
     def switch(self, policy: ApprovalPolicy) -> None:
-        """Take another posture, or the same one anew: either way what was remembered is forgotten (M5)."""
+        """Take another posture, or the same one anew: either way what was remembered is forgotten (gate/M5)."""
         self.now = policy
         self.remembered.clear()
         if self.on_switch is not None:
@@ -63,9 +63,9 @@ class LivePolicy:
 
 
 class PolicyGate:
-    """Reads the live policy on every call: `never` is a final refusal, the others put the call up (M1).
+    """Reads the live policy on every call: `never` is a final refusal, the others put the call up (gate/M1).
 
-    Under `always` too: remembered rules still answer first, denies included (M2).
+    Under `always` too: remembered rules still answer first, denies included (gate/M2).
     """
 
     def __init__(self, policy: LivePolicy, *, bound: Duration | None = None) -> None:
@@ -87,8 +87,8 @@ class PolicyApprover:
     """Reads the live policy once for each request, before asking; a switch while the question is open is for the
     next.
 
-    A for-session answer is kept by tool name and passed on as a plain one, so no rule is made (M4). One that
-    arrives after a switch is kept under the new posture: the host does not look again (M6).
+    A for-session answer is kept by tool name and passed on as a plain one, so no rule is made (gate/M4). One that
+    arrives after a switch is kept under the new posture: the host does not look again (gate/M6).
     """
 
     def __init__(self, policy: LivePolicy, inner: Approver) -> None:
@@ -116,7 +116,7 @@ class PolicyApprover:
         return ApprovalAnswer(plain, answer.reason)
 
 
-#: What a picker shows for each mode (M8).
+#: What a picker shows for each mode (gate/M8).
 MODE_NAMES: Final = {
     ApprovalPolicy.ALWAYS: "Always allow",
     ApprovalPolicy.PROMPT: "Ask each time",
@@ -125,7 +125,7 @@ MODE_NAMES: Final = {
 
 
 class ModePicker:
-    """The modes that a client may choose for one session. One opened read-only stays so (M7)."""
+    """The modes that a client may choose for one session. One opened read-only stays so (gate/M7)."""
 
     def __init__(self, policy: LivePolicy) -> None:
         self._policy = policy
@@ -147,7 +147,7 @@ class ModePicker:
 
 
 def fixed_posture(policy: ApprovalPolicy, ui: UI) -> tuple[Approver, Authorizer | None]:
-    """What the command line installs for the whole of a run: the approver, and a session gate or none (G9)."""
+    """What the command line installs for the whole of a run: the approver, and a session gate or none (gate/G9)."""
     match policy:
         case ApprovalPolicy.ALWAYS:
             return AllowAll(), None
@@ -158,6 +158,8 @@ def fixed_posture(policy: ApprovalPolicy, ui: UI) -> tuple[Approver, Authorizer 
 
 
 def check_unattended(policy: ApprovalPolicy, *, interactive: bool) -> None:
-    """Refuse work that would ask where nobody can answer (A18). Raises: HostError, which says what would do."""
+    """Refuse work that would ask where nobody can answer (gate/A18). Raises: HostError, which says what would
+    do.
+    """
     if policy is ApprovalPolicy.PROMPT and not interactive:
         raise HostError("--approve prompt: nobody can be asked in unattended work. Use --approve always or never.")

@@ -49,7 +49,7 @@ class Host(Protocol):
 
 
 class AllowingGate:
-    """A gate that lets everything through: nobody is asked, and no rule is read (O7)."""
+    """A gate that lets everything through: nobody is asked, and no rule is read (gate/O7)."""
 
     async def authorize(self, request: AuthorizationRequest) -> AuthorizationDecision:
         return AuthorizationDecision.allow()
@@ -87,7 +87,7 @@ class ScriptedHook:
 
 
 class ScriptedApprover:
-    """Answers as the case says, in order; past the end it answers nothing, which is a refusal (D1)."""
+    """Answers as the case says, in order; past the end it answers nothing, which is a refusal (gate/D1)."""
 
     def __init__(self, answers: Iterable[DecisionWord | GateAnswerSpec], host: Host) -> None:
         self._answers = iter(answers)

@@ -1,8 +1,8 @@
 """An approver that asks a person at a terminal, over the same dialogs as everything else that asks.
 
 Above `request` and `words`; beside `client`. The question is one line of input under a few lines of text, spelled
-as the host's own binary spells it (A14). What reads the line is whoever answers the stage's questions, so nothing
-blocks here: while the person thinks, everything else on the stage goes on (A16).
+as the host's own binary spells it (gate/A14). What reads the line is whoever answers the stage's questions, so
+nothing blocks here: while the person thinks, everything else on the stage goes on (gate/A16).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TerminalApprover:
 
     async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:
         tool = request.tool_name
-        if not self._ui.has_ui:  # a question that nobody would read is not even printed (A13)
+        if not self._ui.has_ui:  # a question that nobody would read is not even printed (gate/A13)
             return _cannot_ask(tool, TerminalTrouble.NO_TERMINAL)
         try:
             line = await self._ui.input(question_text(request))
@@ -45,7 +45,7 @@ class TerminalApprover:
 
 
 def question_text(request: ApprovalRequest) -> str:
-    """What is printed, the prompt included; the answer is typed right behind it (A14)."""
+    """What is printed, the prompt included; the answer is typed right behind it (gate/A14)."""
     lines = ["", f"  basis: {request.tool_name} wants to run", f"       {request.description}"]
     summary = input_summary(request.input)
     if summary is not None:
@@ -54,7 +54,7 @@ def question_text(request: ApprovalRequest) -> str:
 
 
 def answer_to(line: Any, tool: str) -> ApprovalAnswer:
-    """What a typed line says; nothing typed, and the end of input, is a no (A15)."""
+    """What a typed line says; nothing typed, and the end of input, is a no (gate/A15)."""
     word = line.strip().lower() if isinstance(line, str) else ""
     if word in _ALLOWS:
         return ApprovalAnswer(ApprovalDecision.ALLOW)
@@ -68,7 +68,7 @@ def answer_to(line: Any, tool: str) -> ApprovalAnswer:
 
 def input_summary(given: Any) -> str | None:
     """An input in one short line: a command as it is, otherwise the names of the keys; None where there are none
-    (A17).
+    (gate/A17).
     """
     if not isinstance(given, dict):
         return None

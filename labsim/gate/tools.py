@@ -37,9 +37,9 @@ class GateTool(Struct, frozen=True, kw_only=True):
     """A tool, as its maker declares it.
 
     `level` is what every call reaches, or a function of the input; None is unknown. **A tool that declares none
-    has level NONE and is never asked about (D4).** `required` are keys that an input must have. `present` turns
-    an input into what is shown and what rules are matched on (by default the input itself); what it raises denies
-    the call (O4). `run` gives the result's text; what it raises is the tool's failure.
+    has level NONE and is never asked about (gate/D4).** `required` are keys that an input must have. `present`
+    turns an input into what is shown and what rules are matched on (by default the input itself); what it raises
+    denies the call (gate/O4). `run` gives the result's text; what it raises is the tool's failure.
     """
 
     name: str
@@ -81,24 +81,24 @@ class GateTool(Struct, frozen=True, kw_only=True):
 
 
 def mcp_tool(name: str) -> GateTool:
-    """A tool of a connected server: it leaves the machine, whatever it says of itself (D4)."""
+    """A tool of a connected server: it leaves the machine, whatever it says of itself (gate/D4)."""
     return GateTool(name=name, level=SideEffectLevel.EXTERNAL)
 
 
 def program_tool(name: str, level: SideEffectLevel = SideEffectLevel.PROCESS) -> GateTool:
-    """A program that a workspace declares. Raises: HostError, if it claims to change nothing (D4)."""
+    """A program that a workspace declares. Raises: HostError, if it claims to change nothing (gate/D4)."""
     if level not in (SideEffectLevel.PROCESS, SideEffectLevel.EXTERNAL):
         raise HostError(f"{name}: a declared program is Process or External, not {level.value}")
     return GateTool(name=name, level=level)
 
 
 def files_tool() -> GateTool:
-    """Edits to this checkout (D4)."""
+    """Edits to this checkout (gate/D4)."""
     return GateTool(name="files", level=SideEffectLevel.LOCAL_STATE)
 
 
 def spawn_tool() -> GateTool:
-    """One tool with two modes: a command is a process, a delegation to a subagent is local (D4)."""
+    """One tool with two modes: a command is a process, a delegation to a subagent is local (gate/D4)."""
 
     def level(given: Any) -> Level:
         commanded = isinstance(given, dict) and "command" in given

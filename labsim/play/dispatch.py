@@ -28,7 +28,8 @@ from labsim.terms import Tier
 from labsim.tool import Tool, ToolResult, text_content
 from labsim.ui import UI
 
-#: The teaching device's own schema. The seeds name its two text properties (D-53); `count` is the recordings'.
+#: The teaching device's own schema. The seeds name its two text properties (dispatch/D-53); `count` is the
+#: recordings'.
 SEED_SCHEMA: Final = {
     "type": "object",
     "properties": {
@@ -118,7 +119,7 @@ def _schema(given: DispatchGiven) -> dict[str, Any]:
 
 
 def _devices(given: DispatchGiven, tool: Tool, wrapper: ToolWrapper) -> DeviceState:
-    """The one device: gated from the start, or by the session's decorator at each dispatch (section 4, step 5)."""
+    """The one device: gated from the start, or by the session's decorator at each dispatch (dispatch/step-5)."""
     return DeviceState(
         tools={tool.name: Device(tool=tool, wrapper=None if given.decorate else wrapper)},
         mounted=(tool.name,) if given.mounted else (),

@@ -117,7 +117,7 @@ class GateUnderWay:
         self.finished = True
 
     async def _run(self, steps: Sequence[GateStep], over: Future[None]) -> bool:
-        """One run of calls. False if it reported an error, or had not ended when the watching did (X5)."""
+        """One run of calls. False if it reported an error, or had not ended when the watching did (gate/X5)."""
         run = Run(self._live, self._approver, self._sink, for_session=RuleScope(self._given.remembers_in))
         self._under_way = True
         task = self.stage.spawn(run.play(self._rounds(steps)))
@@ -312,7 +312,7 @@ class GateUnderWay:
         return seen
 
     def _rules_left(self) -> list[str] | None:
-        """The scopes of the rules that apply now, in the order of R19; None where they cannot be read."""
+        """The scopes of the rules that apply now, in the order of gate/R19; None where they cannot be read."""
         if self._session is None or not self._given.raises_requests:
             return None
         try:

@@ -31,7 +31,7 @@ TOOLS: Final = ("seed_note", "seed_slot")
 
 
 class BatchUnderWay:
-    """The calls of one batch. The whole batch is prepared before its first call runs (W-66)."""
+    """The calls of one batch. The whole batch is prepared before its first call runs (wrapper/W-66)."""
 
     def __init__(self, case: LoopCase, stage: Stage, ui: UI) -> None:
         given = case.given
@@ -111,7 +111,7 @@ class BatchUnderWay:
 
 
 def _validate(tool: Tool, args: Any) -> Valid | Invalid:
-    """The device's own validation, as the loop asks for it (W-70, W-73)."""
+    """The device's own validation, as the loop asks for it (wrapper/W-70, wrapper/W-73)."""
     try:
         return Valid(validated(tool, args).values)
     except InvalidArguments as error:

@@ -1,7 +1,7 @@
 """Every command and every operation in every mode, each played on a desk of its own: the mode matrix, observed.
 
 Above `host`; a notebook makes a table of it. Nothing here says what a mode allows: a person who says yes to
-everything stands by, and what comes of it is read off the ledger (section 9).
+everything stands by, and what comes of it is read off the ledger.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ROWS: Final = (*Command, *Op)
 
 
 def mode_matrix() -> tuple[Observed, ...]:
-    """Every row of section 9 in every mode, in its order."""
+    """Every command and operation in every mode, in its order."""
     return tuple(observe(what, mode) for what in _ROWS for mode in Mode)
 
 

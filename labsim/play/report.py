@@ -44,7 +44,7 @@ class FieldCheck(Struct, frozen=True, kw_only=True):
 class Report(Struct, frozen=True, kw_only=True):
     """One played case, finished or waiting for an answer.
 
-    `observed` has the counters in the cases' vocabulary (section 12 of spec/wrapper.md); `questions` are the
+    `observed` has the counters in the cases' vocabulary (wrapper/W-78); `questions` are the
     open ones, and `finished` is False as long as there are any that the case needs.
     """
 

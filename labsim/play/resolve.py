@@ -115,7 +115,9 @@ def _as_recorded(found: Resolution) -> dict[str, Any]:
 
 
 def _read_context(given: ContextGiven) -> dict[str, Any]:
-    """Mode and policies of a context; `contextValue` stands for one that is not there (section 4)."""
+    """Mode and policies of a context; `contextValue` stands for one that is not there (approval/A-15 to
+    approval/A-22).
+    """
     settings = None
     if given.context_value is UNSET and given.settings:
         settings = Settings(given.mode, given.user_policies)

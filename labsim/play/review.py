@@ -243,7 +243,7 @@ class ReviewUnderWay:
         overlays = self._host.overlays
         if isinstance(chunk, int):
             overlays.resize(chunk)
-        elif overlays.shown is not None:  # without a panel nobody listens (V-59)
+        elif overlays.shown is not None:  # without a panel nobody listens (review/V-59)
             overlays.shown.press(chunk)
 
     def _move(self, vetoed: bool, move: Coroutine[Any, None, bool]) -> None:

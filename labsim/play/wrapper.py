@@ -61,7 +61,7 @@ class CallsUnderWay:
         self._set_up = made
 
     async def play(self) -> None:
-        """All calls, one after another; a refused one does not keep the next from being made (W-78)."""
+        """All calls, one after another; a refused one does not keep the next from being made (wrapper/W-78)."""
         for number in range(1, self.case.given.repeat + 1):
             tool_call_id = f"call-{number}"
             start = len(self.stage.ledger)
@@ -91,7 +91,9 @@ class CallsUnderWay:
         return (*self._calls, waiting)
 
     def observed(self) -> dict[str, Any]:
-        """The counters of section 12, read from the ledger and the calls; `outcome` is the last call's."""
+        """The counters of a case (wrapper/W-78), read from the ledger and the calls; `outcome` is the last
+        call's.
+        """
         ledger, given = self.stage.ledger, self.case.given
         asked = [event for event in ledger if isinstance(event, QuestionAsked) and event.kind is DialogKind.SELECT]
         seen: dict[str, Any] = {}

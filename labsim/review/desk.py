@@ -1,4 +1,4 @@
-"""The Review Desk: its commands, the dialogs that they open, and what it says (spec/review.md sections 3 to 7).
+"""The Review Desk: its commands, the dialogs that they open, and what it says (review/S1 to review/V-49).
 
 Above `machine`, `overlay` and `surface`; below `tool` and `host`. Everything that changes anything is a step of
 the machine; what is here is when to take which, and in which words to say so.
@@ -39,7 +39,7 @@ from labsim.stage import Stage
 from labsim.ui import UI
 
 EXTENSION: Final = COPY.command.name
-_NOTE_COLUMNS: Final = 60  # of the widget's line with the note (V-29)
+_NOTE_COLUMNS: Final = 60  # of the widget's line with the note (review/V-29)
 
 
 class Command(StrEnum):
@@ -53,7 +53,7 @@ class Command(StrEnum):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """What the status line and the widget say (V-29)."""
+    """What the status line and the widget say (review/V-29)."""
 
     status: str
     widget: tuple[str, str, str]
@@ -65,12 +65,12 @@ class _Answer(Struct, frozen=True):
     value: Any
 
 
-#: What a panel's outcome is to the table. Anything else counts as cancelling, as with a selector (V-17).
+#: What a panel's outcome is to the table. Anything else counts as cancelling, as with a selector (review/V-17).
 _PANEL_ACTIONS: Final = {
     PanelOutcome.ACCEPT.value: Action.PANEL_ACCEPT,
     PanelOutcome.REJECT.value: Action.PANEL_REJECT,
 }
-#: The completed moves that the desk hears of (V-38).
+#: The completed moves that the desk hears of (review/V-38).
 _MOVES: Final = {
     EventName.SESSION_SWITCH: Action.SWITCH,
     EventName.SESSION_BRANCH: Action.BRANCH,
@@ -84,7 +84,7 @@ class Desk:
 
     `ui` carries the dialogs, `surface` the rest, `overlays` the panel (tui only). `fixture` is what was read of the
     packaged note, None where there was none. A dialog opens only where both the mode and the UI have a person
-    (V-62).
+    (review/V-62).
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Desk:
 
     @property
     def note(self) -> Note:
-        """The note on the current branch, read afresh (V-8). Raises: FixtureUnavailable."""
+        """The note on the current branch, read afresh (review/V-8). Raises: FixtureUnavailable."""
         return self._machine.note
 
     @property
@@ -162,7 +162,7 @@ class Desk:
         return made
 
     async def command(self, words: str = "") -> None:
-        """Follow `/review-desk <words>`: the first word counts, in any case; none means show (section 4)."""
+        """Follow `/review-desk <words>`: the first word counts, in any case; none means show."""
         word = next(iter(words.split()), Command.SHOW.value).lower()
         self._tell(CommandGiven(at_ms=self._stage.now_ms, word=word))
         try:
@@ -187,22 +187,24 @@ class Desk:
         self.refresh()
 
     def read(self) -> None:
-        """Note that somebody looked (S1)."""
+        """Note that somebody looked (review/S1)."""
         self._machine.take(Action.READ)
 
     def refuse_act(self) -> None:
-        """Note that an act failed a check: nothing changes, and the grant stays (S12)."""
+        """Note that an act failed a check: nothing changes, and the grant stays (review/S12)."""
         self._machine.take(Action.ACT_REFUSED)
 
     def act(self, action: Action, text: str | None = None) -> Note:
-        """Make the granted change; its checks have passed, and nobody has waited since (V-36). Raises: NotSaved."""
+        """Make the granted change; its checks have passed, and nobody has waited since (review/V-36). Raises:
+        NotSaved.
+        """
         try:
             return self._machine.record(action, self.note, text)
         finally:
             self.refresh()  # also where it failed: the permission is gone
 
     def refresh(self) -> None:
-        """Show status and widget as they are now (V-29); without a UI there is nowhere to show them."""
+        """Show status and widget as they are now (review/V-29); without a UI there is nowhere to show them."""
         if not self.has_ui:
             return
         try:
@@ -242,7 +244,8 @@ class Desk:
             if edited is None:
                 return
             text = edited.value
-            if not isinstance(text, str):  # nothing; or a reply that is no text, which is nothing as well (R-28)
+            # nothing; or a reply that is no text, which is nothing as well (rpc/R-28)
+            if not isinstance(text, str):
                 machine.record(Action.ESCAPE, base)
                 return
             machine.take(Action.SUBMIT_TEXT)
@@ -256,7 +259,7 @@ class Desk:
                 machine.record(Action.ACCEPT, base, text)
             elif choice.value == words.reject:
                 machine.record(Action.REJECT, base)
-            else:  # Cancel, nothing, or a label that was never offered (V-17)
+            else:  # Cancel, nothing, or a label that was never offered (review/V-17)
                 machine.record(Action.CANCEL, base)
         finally:
             machine.release(dialog)
@@ -313,7 +316,7 @@ class Desk:
 
     def _may_open(self) -> bool:
         """Whether a dialog may open now; if not, says why. Asked before any is opened, since the dialogs of a
-        mode without a UI come back like one that somebody escaped from (V-20, V-21, V-62).
+        mode without a UI come back like one that somebody escaped from (review/V-20, review/V-21, review/V-62).
         """
         if not self.has_ui:
             self._machine.take(Action.REFUSE_COMMAND)
@@ -334,7 +337,7 @@ class Desk:
                 machine.take(Action.DIALOG_BROKE)
                 self._over(dialog, Discarded.BROKE)
                 return None
-        if dialog.signal.aborted:  # before anything else: no value is what an abort looks like, too (V-18)
+        if dialog.signal.aborted:  # before anything else: no value is what an abort looks like, too (review/V-18)
             machine.take(Action.TOO_LATE)
             self._over(dialog, Discarded.ABORTED)
             return None
@@ -346,7 +349,7 @@ class Desk:
 
     def _over(self, dialog: OpenDialog, why: Discarded) -> None:
         self._tell(DialogOver(at_ms=self._stage.now_ms, pending=dialog.pending, why=why))
-        if why is not Discarded.OVERTAKEN:  # that one is silent (V-19)
+        if why is not Discarded.OVERTAKEN:  # that one is silent (review/V-19)
             self._notify(COPY.notices.closed, NotifyType.INFO)
 
     # -- saying

@@ -87,5 +87,5 @@ class Host:
         return await self._wrapper.execute(tool_call_id, copy_json(arguments), context=context)
 
     async def shutdown(self) -> None:
-        """End the session: whatever is pending is aborted, and the grant is gone (S15)."""
+        """End the session: whatever is pending is aborted, and the grant is gone (review/S15)."""
         await self.runner.shutdown()

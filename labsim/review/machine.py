@@ -7,8 +7,8 @@ Theory of late answers. A dialog is opened with a signal of its own and with a b
 revision that it was opened on. Revoke, navigation and shutdown trip the signal, raise the epoch and clear what is
 pending, all at once, so that a new dialog may open while the old coroutine has not even noticed. When that one
 wakes up, it looks at its signal first: an aborted dialog comes back with no value, exactly like one that somebody
-escaped from, and must not be taken for it (V-18). Then the base is compared with what is there now (V-19). Only
-then does the answer mean anything.
+escaped from, and must not be taken for it (review/V-18). Then the base is compared with what is there now
+(review/V-19). Only then does the answer mean anything.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from labsim.stage import AbortSignal, Stage
 
 
 class Grant(Struct, frozen=True, kw_only=True):
-    """One change, in this session, on this revision. Never saved, never rebuilt (V-13)."""
+    """One change, in this session, on this revision. Never saved, never rebuilt (review/V-13)."""
 
     session_id: str
     revision: int
 
 
 class OpenDialog(Struct, kw_only=True, eq=False):
-    """A dialog of the desk: what it was opened on, and the signal that closes it (V-40)."""
+    """A dialog of the desk: what it was opened on, and the signal that closes it (review/V-40)."""
 
     pending: Pending
     signal: AbortSignal
@@ -55,7 +55,7 @@ class Machine:
 
     @property
     def note(self) -> Note:
-        """The note on the current branch, read afresh (V-8). Raises: FixtureUnavailable."""
+        """The note on the current branch, read afresh (review/V-8). Raises: FixtureUnavailable."""
         return note_on(self._sessions.current, self._fixture)
 
     @property
@@ -80,8 +80,9 @@ class Machine:
     def record(self, action: Action, before: Note, text: str | None = None) -> Note:
         """Take a step that appends an entry: `before`, with the step's status, and `text` if the step takes one.
 
-        Nothing in here waits, so nobody else has a turn between a check and the end of the grant (V-36).
-        Raises: NoSuchStep; whatever saving raises, and then the note is as it was and the grant is gone (V-14).
+        Nothing in here waits, so nobody else has a turn between a check and the end of the grant (review/V-36).
+        Raises: NoSuchStep; whatever saving raises, and then the note is as it was and the grant is gone
+        (review/V-14).
         """
         step = transition(self.phase, action)
         assert step.status is not None
@@ -147,7 +148,7 @@ class Machine:
         return self._dialog
 
     def untouched(self, dialog: OpenDialog) -> bool:
-        """V-19: what the dialog was opened on is still what is there."""
+        """review/V-19: what the dialog was opened on is still what is there."""
         if dialog.epoch != self._epoch or dialog.session_id != self._sessions.current.id:
             return False
         try:
@@ -157,7 +158,9 @@ class Machine:
         return revision == dialog.base.revision and self._sessions.current.holds(dialog.base.entry_id)
 
     def release(self, dialog: OpenDialog) -> None:
-        """On every way out the desk is free again (V-49). A dialog opened since is somebody else's (V-45)."""
+        """On every way out the desk is free again (review/V-49). A dialog opened since is somebody else's
+        (review/V-45).
+        """
         if self._dialog is dialog:
             self._dialog = None
             self.phase = Phase.IDLE

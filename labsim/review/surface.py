@@ -18,7 +18,7 @@ from labsim.rpc.frames import NotifyRequest, NotifyType, SetStatusRequest, SetWi
 
 
 class Mode(StrEnum):
-    """How the host runs. The same desk works in each of them (section 9)."""
+    """How the host runs. The same desk works in each of them."""
 
     TUI = "tui"
     RPC = "rpc"
@@ -32,7 +32,8 @@ class Mode(StrEnum):
 
 
 class CustomMessage(Struct, frozen=True, kw_only=True):
-    """A message of the desk's own kind. It goes to the conversation, and appends nothing to the session (V-12).
+    """A message of the desk's own kind. It goes to the conversation, and appends nothing to the session
+    (review/V-12).
 
     `text` is the note as it is stored, for whoever unfolds the message; None where there is nothing to unfold.
     """
@@ -41,7 +42,7 @@ class CustomMessage(Struct, frozen=True, kw_only=True):
     text: str | None = None
 
     def wire(self) -> dict[str, Any]:
-        """The message as data: what a host that renders by itself receives (section 9, last row)."""
+        """The message as data: what a host that renders by itself receives."""
         details = {} if self.text is None else {"details": {"text": self.text}}
         return {
             "role": "custom",
@@ -61,7 +62,7 @@ class CustomMessage(Struct, frozen=True, kw_only=True):
 
 
 class Surface(Protocol):
-    """Where things are shown. Nothing here waits, and nothing comes back (R-22)."""
+    """Where things are shown. Nothing here waits, and nothing comes back (rpc/R-22)."""
 
     def notify(self, message: str, kind: NotifyType) -> None: ...
 
@@ -108,5 +109,5 @@ class RpcSurface:
         self._tell(lambda frame_id: SetWidgetRequest(id=frame_id, widget_key=key, widget_lines=shown))
 
     def post(self, message: CustomMessage) -> None:
-        """The message goes as data; its renderer stays behind (R-56)."""
+        """The message goes as data; its renderer stays behind (rpc/R-56)."""
         self._send({"type": "message_end", "message": message.wire()})

@@ -1,6 +1,6 @@
 """The `review_desk` tool: what the agent can ask of the desk, and the ten checks before it may change anything.
 
-Above `desk`, below `host` (spec/review.md section 5). It declares the tier `write` for every operation, so a
+Above `desk`, below `host` (review/V-30 to review/V-37). It declares the tier `write` for every operation, so a
 generic gate that always asks does so even for `inspect`. That gate and the grant know nothing of each other:
 Approve is not a grant, a grant is not Approve.
 """
@@ -64,7 +64,7 @@ PARAMETERS: Final[dict[str, Any]] = {
 
 
 class Refused(HostError):
-    """The tool refused a call (V-33). Attribute: `check`, the number of the check that failed, from 1."""
+    """The tool refused a call (review/V-33). Attribute: `check`, the number of the check that failed, from 1."""
 
     def __init__(self, check: int, text: str) -> None:
         self.check = check
@@ -72,7 +72,7 @@ class Refused(HostError):
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """A call's arguments as they came, unjudged. UNSET: absent, or null, which counts as absent (V-31)."""
+    """A call's arguments as they came, unjudged. UNSET: absent, or null, which counts as absent (review/V-31)."""
 
     op: Any = UNSET
     action: Any = UNSET
@@ -93,7 +93,7 @@ def _word(value: object, words: type[StrEnum]) -> bool:
 
 
 def _whole(value: object) -> bool:
-    return type(value) is int and value >= 0  # a boolean is no number here (V-32)
+    return type(value) is int and value >= 0  # a boolean is no number here (review/V-32)
 
 
 _E: Final = COPY.errors
@@ -135,7 +135,9 @@ def review_tool(desk: Desk, stage: Stage) -> Tool:
 
 
 def answer(desk: Desk, stage: Stage, arguments: Any) -> dict[str, Any]:
-    """What one call gives back. Raises: Refused; FixtureUnavailable; NotSaved. Nothing in here waits (V-36)."""
+    """What one call gives back. Raises: Refused; FixtureUnavailable; NotSaved. Nothing in here waits
+    (review/V-36).
+    """
     ask = _request(arguments)
     # An unknown op is refused as an act is: it fails the first check.
     op = Op(ask.op) if _word(ask.op, Op) else Op.ACT

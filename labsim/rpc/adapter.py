@@ -32,7 +32,7 @@ Wire: TypeAlias = Callable[[Mapping[str, Any]], object]
 
 
 class RpcUI:
-    """A UI whose dialogs are requests to a client; `has_ui` is true, terminal or not (R-61, W-37).
+    """A UI whose dialogs are requests to a client; `has_ui` is true, terminal or not (rpc/R-61, wrapper/W-37).
 
     `script` are the client's answers, in order; None has the stage's questions answered by somebody. `wire` gets
     each frame for the client, as it is on the wire, at the moment it is sent.
@@ -56,7 +56,8 @@ class RpcUI:
         return await self.put(Select(title=title, options=tuple(options)), signal=signal)
 
     async def confirm(self, title: str, message: str, *, signal: AbortSignal | None = None) -> Any:
-        # A client may send anything as `confirmed`, and the real program hands it on; only true is a yes (R-32).
+        # A client may send anything as `confirmed`, and the real program hands it on; only true is a yes
+        # (rpc/R-32).
         return await self.put(Confirm(title=title, message=message), signal=signal) is True
 
     async def input(self, title: str, placeholder: str = "", *, signal: AbortSignal | None = None) -> Any:
@@ -74,14 +75,14 @@ class RpcUI:
     ) -> Any:
         """Send one request and wait for what settles it.
 
-        Returns: what the client said, unchecked (R-18, R-28); UNSET, or False of a confirm, for no answer.
-        `on_timeout` is called where the dialog's time ran out, here or at the client (R-29, R-35).
-        Raises: HostError, if the client is gone (R-40).
+        Returns: what the client said, unchecked (rpc/R-18, rpc/R-28); UNSET, or False of a confirm, for no answer.
+        `on_timeout` is called where the dialog's time ran out, here or at the client (rpc/R-29, rpc/R-35).
+        Raises: HostError, if the client is gone (rpc/R-40).
         """
         stage = self._stage
         asked = self._broker.ask(dialog, now_ms=stage.now_ms, signal_aborted=signal is not None and signal.aborted)
         if asked.dialog_id is None:
-            return no_answer(dialog)  # aborted before it was opened: never on the wire (R-33)
+            return no_answer(dialog)  # aborted before it was opened: never on the wire (rpc/R-33)
         dialog_id = asked.dialog_id
         self._on_timeout[dialog_id] = on_timeout
         self._sent(asked.frames)
@@ -113,7 +114,7 @@ class RpcUI:
         return self._broker.open_ids
 
     def tell(self, make: Callable[[str], UIRequest]) -> None:
-        """Send a request that nobody answers: a notice, a status, a widget. `make` gets its id (R-22)."""
+        """Send a request that nobody answers: a notice, a status, a widget. `make` gets its id (rpc/R-22)."""
         self._sent((make(self._broker.fresh_id()),))
 
     def send(self, frame: Mapping[str, Any]) -> None:
@@ -126,7 +127,7 @@ class RpcUI:
     def receive(self, reply: DialogReply | HostReply) -> None:
         """Take what a real client sent, and let whoever waits for it go on.
 
-        A reply to a dialog that is over, or that never was, changes nothing (R-38).
+        A reply to a dialog that is over, or that never was, changes nothing (rpc/R-38).
         """
         stage = self._stage
         with stage.lock:
@@ -137,7 +138,7 @@ class RpcUI:
             stage.drain()
 
     def disconnect(self, message: str = CLIENT_DISCONNECTED) -> None:
-        """The client goes away, and every dialog that is open with it (R-40). A second time does nothing."""
+        """The client goes away, and every dialog that is open with it (rpc/R-40). A second time does nothing."""
         if self._broker.lost is not None:
             return
         self._broker.disconnect(message)
@@ -158,7 +159,7 @@ class RpcUI:
                 self._reply(dialog_id, question.kind, spelled(answer))
             return spelled(answer)
         if dialog_id in self._settled:
-            self._shown(question)  # the request still goes out (R-41), but nobody is left to answer it
+            self._shown(question)  # the request still goes out (rpc/R-41), but nobody is left to answer it
             return None
         self._waiting[dialog_id] = question.id
         self._remember(dialog_id, question)
@@ -170,8 +171,8 @@ class RpcUI:
             if dialog_id not in self._settled:
                 self._reply(dialog_id, question.kind, None if value is UNSET else value)
                 return None if value is UNSET else value
-        # Closed from elsewhere. An abort and a lost connection are nothing that the client says (R-20, R-52); a
-        # reply that came over the wire is.
+        # Closed from elsewhere. An abort and a lost connection are nothing that the client says (rpc/R-20,
+        # rpc/R-52); a reply that came over the wire is.
         settled = self._settled[dialog_id]
         if isinstance(settled, Rejected):
             return {"disconnect": settled.error}
@@ -213,14 +214,14 @@ class RpcUI:
             )
 
     def _late_reply(self, question_id: str, value: object) -> None:
-        """A client that answers a dialog it was told to close: the frame travels all the same (R-38)."""
+        """A client that answers a dialog it was told to close: the frame travels all the same (rpc/R-38)."""
         for dialog_id, asked in self._asked.items():
             if asked.question_id == question_id:
                 self._reply(dialog_id, asked.kind, None if value is UNSET else value)
                 return
 
     def _reply(self, dialog_id: str, kind: DialogKind, choice: Any) -> None:
-        """Have the stand-in reply, in the shape that its dialog asks for (section 4)."""
+        """Have the stand-in reply, in the shape that its dialog asks for (rpc/R-25 to rpc/R-32)."""
         if self._broker.lost is not None:
             return  # a client that is gone sends nothing
         if choice is None:

@@ -6,7 +6,7 @@ frames are arguments; frames to send and settled dialogs are results.
 Theory. A dialog is open until the first of four things happens to it: a reply with its id, an abort of its
 signal, its own timer, or the loss of the host. The first three resolve it (with the value, or with no answer);
 the last one makes it *raise*, because nobody declined anything. Whatever comes second finds no entry and is
-swallowed (R-38), so a dialog cannot settle twice.
+swallowed (rpc/R-38), so a dialog cannot settle twice.
 
 One wrinkle is recorded and kept. A select, a confirm or an input that raises leaves its timer and its abort
 listener behind (rpc-0097, rpc-0100): the caller's on-timeout still fires later, and a later abort still tells
@@ -60,7 +60,7 @@ Table: TypeAlias = Mapping[tuple[DialogState, Happening], Step]
 _OPEN: Final = DialogState.OPEN
 _ORPHANED: Final = DialogState.ORPHANED
 _CLOSED: Final = DialogState.CLOSED
-#: Select, confirm and input. A pair that is not here changes nothing and says nothing (R-38).
+#: Select, confirm and input. A pair that is not here changes nothing and says nothing (rpc/R-38).
 LIFE: Final[Table] = {
     (_OPEN, Happening.REPLY): Step(to=_CLOSED, settles=True),
     (_OPEN, Happening.ABORT): Step(to=_CLOSED, settles=True, sends_cancel=True),
@@ -99,13 +99,13 @@ class SettledBy(StrEnum):
 class Resolved(Struct, frozen=True, kw_only=True, tag="resolved"):
     """The dialog came back with `value`: any JSON value, or UNSET for nothing (`undefined`)."""
 
-    dialog_id: str | None  # None: it never was on the wire (R-33)
+    dialog_id: str | None  # None: it never was on the wire (rpc/R-33)
     value: Any
     by: SettledBy
 
 
 class Rejected(Struct, frozen=True, kw_only=True, tag="rejected"):
-    """The dialog raises `error` at its caller. Not a cancellation, and not an answer (R-40)."""
+    """The dialog raises `error` at its caller. Not a cancellation, and not an answer (rpc/R-40)."""
 
     dialog_id: str
     error: str
@@ -162,8 +162,8 @@ class Broker:
     def ask(self, dialog: Dialog, *, now_ms: int, signal_aborted: bool = False) -> Asked:
         """Open `dialog` at `now_ms`.
 
-        A signal that is aborted already wins over everything: no frame, no id, no answer (R-33). After a
-        disconnect the frame is still made, and the dialog raises at once (R-41).
+        A signal that is aborted already wins over everything: no frame, no id, no answer (rpc/R-33). After a
+        disconnect the frame is still made, and the dialog raises at once (rpc/R-41).
         """
         if signal_aborted:
             nothing = Resolved(dialog_id=None, value=no_answer(dialog), by=SettledBy.ABORTED_BEFORE)
@@ -175,10 +175,11 @@ class Broker:
         return Asked(dialog_id=entry.dialog_id, frames=frames, settled=settled)
 
     def receive(self, frame: object) -> bool:
-        """Take one parsed frame from the host. True if it was a control frame, and so no command (R-10, R-11).
+        """Take one parsed frame from the host. True if it was a control frame, and so no command (rpc/R-10,
+        rpc/R-11).
 
         `frame` is any JSON value, or a reply record. A reply whose id is not open is consumed as well, and changes
-        nothing (R-38). Control frames for the host's own tools and addresses are consumed and dropped: a
+        nothing (rpc/R-38). Control frames for the host's own tools and addresses are consumed and dropped: a
         simulated host registers none.
         """
         match sort_frame(to_wire(frame) if isinstance(frame, Struct) else frame):
@@ -196,7 +197,7 @@ class Broker:
                 return False
 
     def abort(self, dialog_id: str) -> tuple[CancelRequest, ...]:
-        """The signal that this dialog was opened with has aborted. Returns the cancel frame that is due (R-34).
+        """The signal that this dialog was opened with has aborted. Returns the cancel frame that is due (rpc/R-34).
 
         Call it for every dialog opened with that signal, settled ones included; for most of those it is ().
         """
@@ -208,14 +209,14 @@ class Broker:
         return moved.frames
 
     def tick(self, now_ms: int) -> None:
-        """It is `now_ms`: every timer that is due fires, earliest first, then oldest dialog first (R-35)."""
+        """It is `now_ms`: every timer that is due fires, earliest first, then oldest dialog first (rpc/R-35)."""
         for due_ms, entry in self._timers():
             if due_ms <= now_ms:
                 nothing = no_answer(entry.dialog)
                 self._note(self._resolve(entry, Happening.TIMER, nothing, SettledBy.TIMEOUT))
 
     def disconnect(self, message: str = CLIENT_DISCONNECTED) -> None:
-        """The host is gone: every open dialog raises `message`, and so will every later one (R-40).
+        """The host is gone: every open dialog raises `message`, and so will every later one (rpc/R-40).
 
         A second disconnect finds nothing open and does not change the message.
         """
@@ -253,7 +254,7 @@ class Broker:
         return self._lost
 
     def fresh_id(self) -> str:
-        """The next id; also for a frame that nothing waits for, such as a notice (R-22)."""
+        """The next id; also for a frame that nothing waits for, such as a notice (rpc/R-22)."""
         self._ids += 1
         return f"req-{self._ids}"
 
@@ -300,7 +301,7 @@ class _Moved(Struct, frozen=True, kw_only=True):
 
 
 def due(dialog: Dialog, now_ms: int) -> int | None:
-    """When the dialog's own timer fires; an editor has none (R-36)."""
+    """When the dialog's own timer fires; an editor has none (rpc/R-36)."""
     if isinstance(dialog, Editor) or dialog.timeout_ms is UNSET:
         return None
     return now_ms + dialog.timeout_ms

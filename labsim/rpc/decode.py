@@ -25,7 +25,7 @@ class HostFrame(StrEnum):
 
 
 class DialogReply(Struct, frozen=True, kw_only=True):
-    """A control frame for the broker. `frame` is the whole object; no field but the id was looked at (R-11)."""
+    """A control frame for the broker. `frame` is the whole object; no field but the id was looked at (rpc/R-11)."""
 
     id: str
     frame: Mapping[str, Any]
@@ -40,7 +40,7 @@ class HostReply(Struct, frozen=True, kw_only=True):
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """Any other object: run after the commands before it, and answered with its id (R-12).
+    """Any other object: run after the commands before it, and answered with its id (rpc/R-12).
 
     `type` and `id` are whatever was sent, `UNSET` if nothing was.
     """
@@ -50,16 +50,16 @@ class Command(Struct, frozen=True, kw_only=True):
     frame: Mapping[str, Any]
 
     def unknown(self) -> Response:
-        """The answer to a command that does not exist; it has no id (R-13)."""
+        """The answer to a command that does not exist; it has no id (rpc/R-13)."""
         return Response(command=self.type, success=False, error=f"Unknown command: {text_of(self.type)}")
 
     def failed(self, message: str) -> Response:
-        """The answer to a command that raised `message` (R-15)."""
+        """The answer to a command that raised `message` (rpc/R-15)."""
         return Response(id=self.id, command=self.type, success=False, error=message)
 
 
 class ParseFailure(Struct, frozen=True, kw_only=True):
-    """A line that holds no object: not JSON at all (R-2), or JSON of another kind (R-14)."""
+    """A line that holds no object: not JSON at all (rpc/R-2), or JSON of another kind (rpc/R-14)."""
 
     reason: str
 
@@ -72,10 +72,10 @@ Incoming: TypeAlias = DialogReply | HostReply | Command | ParseFailure
 
 
 def sort_frame(value: object) -> Incoming:
-    """What one parsed frame is (R-10 to R-14). Control frames overtake commands; the caller sees to that.
+    """What one parsed frame is (rpc/R-10 to rpc/R-14). Control frames overtake commands; the caller sees to that.
 
-    The real program sends null the way of R-2 and numbers, texts and lists the way of R-13. Here every value
-    that is no object goes the way of R-2, as R-14 proposes: none of them is consumed either way.
+    The real program sends null the way of rpc/R-2 and numbers, texts and lists the way of rpc/R-13. Here every
+    value that is no object goes the way of rpc/R-2, as rpc/R-14 proposes: none of them is consumed either way.
     """
     if not isinstance(value, Mapping):
         found = _KIND_OF_JSON.get(type(value), type(value).__name__)

@@ -20,7 +20,7 @@ from labsim.rpc.frames import (
 )
 from labsim.terms import DialogKind
 
-#: What every open dialog raises when the host goes away (R-40).
+#: What every open dialog raises when the host goes away (rpc/R-40).
 CLIENT_DISCONNECTED: Final = "RPC client disconnected before extension UI response completed"
 
 
@@ -40,7 +40,7 @@ class Select(Struct, frozen=True, kw_only=True):
     timeout_ms: int | UnsetType = UNSET
 
     def request(self, dialog_id: str) -> SelectRequest:
-        """The frame: labels, and details only if at least one option has something to say (R-16, R-17)."""
+        """The frame: labels, and details only if at least one option has something to say (rpc/R-16, rpc/R-17)."""
         said = [trim(o.description or "") if isinstance(o, Option) else "" for o in self.options]
         return SelectRequest(
             id=dialog_id,
@@ -76,7 +76,7 @@ class Input(Struct, frozen=True, kw_only=True):
 
 
 class Editor(Struct, frozen=True, kw_only=True):
-    """A longer text. A caller may give a timeout, as to any dialog; nothing comes of it (R-36)."""
+    """A longer text. A caller may give a timeout, as to any dialog; nothing comes of it (rpc/R-36)."""
 
     kind: ClassVar[DialogKind] = DialogKind.EDITOR
     title: str
@@ -92,20 +92,20 @@ Dialog: TypeAlias = Select | Confirm | Input | Editor
 
 
 def no_answer(dialog: Dialog) -> bool | UnsetType:
-    """What a dialog resolves to when nobody answered: false for a confirm, nothing for the others (R-31)."""
+    """What a dialog resolves to when nobody answered: false for a confirm, nothing for the others (rpc/R-31)."""
     return False if isinstance(dialog, Confirm) else UNSET
 
 
 class Answer(Struct, frozen=True, kw_only=True):
     """What one reply means to one dialog."""
 
-    value: Any  # UNSET: nothing. Unchecked: a host may send any JSON (R-18, R-28, R-32)
+    value: Any  # UNSET: nothing. Unchecked: a host may send any JSON (rpc/R-18, rpc/R-28, rpc/R-32)
     cancelled: bool = False
-    timed_out: bool = False  # the host's own timer ended it, and the caller is to hear of that (R-29)
+    timed_out: bool = False  # the host's own timer ended it, and the caller is to hear of that (rpc/R-29)
 
 
 def read_reply(dialog: Dialog, frame: Mapping[str, Any]) -> Answer:
-    """How `dialog` takes a reply (R-25 to R-32). `cancelled` beats any value; a missing value is no answer.
+    """How `dialog` takes a reply (rpc/R-25 to rpc/R-32). `cancelled` beats any value; a missing value is no answer.
 
     The value is delivered as it came, also where it is no string or no boolean: that is what was recorded
     (rpc-0003, rpc-0028). Whoever acts on it compares it with what would permit, never with what would refuse.

@@ -49,7 +49,9 @@ class FrameSent(Event, frozen=True, kw_only=True, tag="frame_sent"):
 
 
 class FrameReceived(Event, frozen=True, kw_only=True, tag="frame_received"):
-    """A frame came from the host. `consumed`: it was a control frame, which says nothing of its effect (R-38)."""
+    """A frame came from the host. `consumed`: it was a control frame, which says nothing of its effect
+    (rpc/R-38).
+    """
 
     frame: Any
     consumed: bool

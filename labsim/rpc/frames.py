@@ -2,7 +2,7 @@
 
 Above `hostvalues`, below `incoming` and `dialogs`; knows no bytes and no open dialogs. *Server* is the agent, which
 writes requests; *host* is the client, which writes replies. A field that holds `UNSET` is left out of the JSON,
-never sent as null (R-4).
+never sent as null (rpc/R-4).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, UnsetType
 from labsim.js_values import trim
 
 PROTOCOL_VERSION: Final = 1
-MAX_FRAME_BYTES: Final = 1024 * 1024  # of one line, its newline included (R-7)
+MAX_FRAME_BYTES: Final = 1024 * 1024  # of one line, its newline included (rpc/R-7)
 MAX_REASSEMBLED_FRAME_BYTES: Final = 64 * 1024 * 1024
 
 # ------------------------------------------------------------------------------------ requests: server to host
@@ -30,13 +30,15 @@ class Request(Struct, frozen=True, kw_only=True, rename="camel", tag_field="type
 
 
 class OptionDetail(Struct, frozen=True, kw_only=True):
-    """What goes with the label at the same index; an option without a description has an empty one (R-17)."""
+    """What goes with the label at the same index; an option without a description has an empty one (rpc/R-17)."""
 
     description: str | UnsetType = UNSET
 
 
 class SelectRequest(Request, frozen=True, kw_only=True):
-    """Choose one of `options`, which are labels and nothing else (R-16). `timeout` is in milliseconds (R-19)."""
+    """Choose one of `options`, which are labels and nothing else (rpc/R-16). `timeout` is in milliseconds
+    (rpc/R-19).
+    """
 
     method: Literal["select"] = "select"
     title: str
@@ -64,7 +66,7 @@ class InputRequest(Request, frozen=True, kw_only=True):
 
 
 class EditorRequest(Request, frozen=True, kw_only=True):
-    """A longer text. The only dialog without a `timeout` (R-36)."""
+    """A longer text. The only dialog without a `timeout` (rpc/R-36)."""
 
     method: Literal["editor"] = "editor"
     title: str
@@ -73,7 +75,7 @@ class EditorRequest(Request, frozen=True, kw_only=True):
 
 
 class CancelRequest(Request, frozen=True, kw_only=True):
-    """Close the dialog `target_id`; nobody answers this one (R-20)."""
+    """Close the dialog `target_id`; nobody answers this one (rpc/R-20)."""
 
     method: Literal["cancel"] = "cancel"
     target_id: str
@@ -95,7 +97,7 @@ class WidgetPlacement(StrEnum):
 
 
 class NotifyRequest(Request, frozen=True, kw_only=True):
-    """Show a notice. Like every request below it carries an id, but nothing waits for an answer (R-22)."""
+    """Show a notice. Like every request below it carries an id, but nothing waits for an answer (rpc/R-22)."""
 
     method: Literal["notify"] = "notify"
     message: str
@@ -120,7 +122,7 @@ class SetWidgetRequest(Request, frozen=True, kw_only=True):
 
 
 class SetEditorTextRequest(Request, frozen=True, kw_only=True):
-    """Replace the host's composer text; a paste arrives as this too (R-23)."""
+    """Replace the host's composer text; a paste arrives as this too (rpc/R-23)."""
 
     method: Literal["set_editor_text"] = "set_editor_text"
     text: str
@@ -170,7 +172,7 @@ _BY_METHOD: Final[Mapping[str, type[UIRequest]]] = {
 
 
 def read_request(frame: object) -> UIRequest | None:
-    """A server's frame as a request record; None if it is none, or one of a method we do not know (R-53).
+    """A server's frame as a request record; None if it is none, or one of a method we do not know (rpc/R-53).
 
     Unknown fields are ignored. Raises: msgspec.ValidationError, with the path, for a known method whose fields
     are of the wrong kind.
@@ -197,7 +199,7 @@ class Reply(Struct, frozen=True, kw_only=True, rename="camel", tag_field="type",
 
 
 class ValueReply(Reply, frozen=True, kw_only=True):
-    """The answer to a select (the label, R-18), an input or an editor."""
+    """The answer to a select (the label, rpc/R-18), an input or an editor."""
 
     value: str
 
@@ -209,7 +211,7 @@ class ConfirmReply(Reply, frozen=True, kw_only=True):
 
 
 class CancelReply(Reply, frozen=True, kw_only=True):
-    """No answer: the person closed the dialog, or (`timed_out`) the host did after its time (R-51)."""
+    """No answer: the person closed the dialog, or (`timed_out`) the host did after its time (rpc/R-51)."""
 
     cancelled: Literal[True] = True
     timed_out: bool | UnsetType = UNSET
@@ -221,7 +223,7 @@ UIReply: TypeAlias = ValueReply | ConfirmReply | CancelReply
 
 
 class Ready(Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", tag="ready"):
-    """The first frame a server writes (R-5). Ours offers only what it speaks, protocol 1 (R-9)."""
+    """The first frame a server writes (rpc/R-5). Ours offers only what it speaks, protocol 1 (rpc/R-9)."""
 
     protocol_version: int = PROTOCOL_VERSION
     supported_protocol_versions: tuple[int, ...] = (PROTOCOL_VERSION,)
@@ -240,7 +242,7 @@ class Response(Struct, frozen=True, kw_only=True, rename="camel", tag_field="typ
 
 
 class FrameError(Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", tag="rpc_frame_error"):
-    """Stands for a frame that was too large however much was left out of it (R-7)."""
+    """Stands for a frame that was too large however much was left out of it (rpc/R-7)."""
 
     original_type: str | UnsetType = UNSET
     error: str = "RPC frame exceeded the transport limit"
@@ -250,7 +252,9 @@ Frame: TypeAlias = UIRequest | UIReply | Ready | Response | FrameError
 
 
 def to_wire(frame: Struct | Mapping[str, Any]) -> dict[str, Any]:
-    """The frame as the JSON object it is on the wire: plain dicts and lists, nothing that is not there (R-4)."""
+    """The frame as the JSON object it is on the wire: plain dicts and lists, nothing that is not there
+    (rpc/R-4).
+    """
     wire: dict[str, Any] = _plain(msgspec.to_builtins(frame))
     return wire
 

@@ -21,9 +21,9 @@ from labsim.rpc.frames import MAX_FRAME_BYTES, FrameError, Response, to_wire
 class LineReader:
     """Collects bytes until a line is whole, then says what frame it holds.
 
-    Lines end in a newline; a carriage return before it is white space to JSON; blank lines are nothing (R-1).
-    Where the bytes were split does not matter, even inside a character (R-3). A line of more than `longest` bytes,
-    its newline included, is not kept, however long it gets: it is answered like one that is not JSON.
+    Lines end in a newline; a carriage return before it is white space to JSON; blank lines are nothing (rpc/R-1).
+    Where the bytes were split does not matter, even inside a character (rpc/R-3). A line of more than `longest`
+    bytes, its newline included, is not kept, however long it gets: it is answered like one that is not JSON.
     """
 
     def __init__(self, longest: int | None = None) -> None:
@@ -43,7 +43,7 @@ class LineReader:
         return found
 
     def close(self) -> list[Incoming]:
-        """The input has ended: a last line without a newline still counts (R-1)."""
+        """The input has ended: a last line without a newline still counts (rpc/R-1)."""
         return self._take()
 
     def _keep(self, part: bytes) -> None:
@@ -71,7 +71,7 @@ _TOO_DEEP: Final = "nested too deeply"
 
 
 def read_line(line: bytes) -> Incoming:
-    """What frame one line holds; a line that is not JSON is a `ParseFailure`, never an error (R-2)."""
+    """What frame one line holds; a line that is not JSON is a `ParseFailure`, never an error (rpc/R-2)."""
     try:
         # Bytes that are not UTF-8 become U+FFFD, as a lenient decoder makes them: the parser decides, not we.
         value = json.loads(line.decode("utf-8", errors="replace"), parse_constant=_no_such_number)
@@ -130,7 +130,7 @@ _ECHO_UNITS: Final = 1024  # what an error frame repeats of an id, a command or 
 
 
 def write_line(frame: Struct | Mapping[str, Any]) -> bytes:
-    """The frame as one line of at most 1 MiB, newline included (R-1, R-7).
+    """The frame as one line of at most 1 MiB, newline included (rpc/R-1, rpc/R-7).
 
     A frame that is too large loses the ends of its long strings and lists, which say how much is gone; a
     response is replaced by an error instead, since half an answer would be a wrong one. Protocol 1 only.

@@ -1,6 +1,6 @@
 """`python -m labsim.rpc`: the Review Desk and the generic gate as a child process that speaks JSON lines.
 
-At the top of `labsim.rpc`. Standard input and output are the connection (spec/rpc.md, protocol 1); the commands are
+At the top of `labsim.rpc`. Standard input and output are the connection (protocol 1, rpc/R-9); the commands are
 those of `labsim.server.commands`. Nothing is read or written besides, but for the files that the command line
 names.
 """
@@ -102,7 +102,7 @@ def _start(arguments: Namespace) -> Start:
 
 
 def _note(path: Path) -> bytes | None:
-    """The release note as read; None: there is none, and the desk will say so (V-4)."""
+    """The release note as read; None: there is none, and the desk will say so (review/V-4)."""
     try:
         return path.read_bytes()
     except FileNotFoundError:

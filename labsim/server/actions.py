@@ -173,13 +173,13 @@ class Actions:
                 return None
 
     def end_session(self) -> None:
-        """End the session: what the desk has open is aborted, and the grant is gone (S15)."""
+        """End the session: what the desk has open is aborted, and the grant is gone (review/S15)."""
         self._stage.play(self._host.shutdown())
 
     # -- the commands
 
     async def run(self, command: RunCommand, running: Running) -> Any:
-        """Do it. Returns: the data of the response; UNSET: none. Raises: what the response is to say (R-15)."""
+        """Do it. Returns: the data of the response; UNSET: none. Raises: what the response is to say (rpc/R-15)."""
         match command:
             case DeskCommand(words=words):
                 await self._host.desk.command(words)
@@ -232,7 +232,7 @@ class Actions:
         dialog = dialog_of(command)
         value = await self._ui.put(dialog, signal=signal, on_timeout=lambda: ran_out.append(True))
         if isinstance(dialog, Confirm):
-            value = value is True  # whatever else was sent (R-32)
+            value = value is True  # whatever else was sent (rpc/R-32)
         return {**({} if value is UNSET else {"value": value}), "timedOut": bool(ran_out)}
 
     async def _move(self, command: MoveCommand) -> dict[str, Any]:
@@ -256,7 +256,7 @@ class Actions:
         return {"moved": moved, "sessionId": tree.id, "leafId": tree.leaf_id}
 
     def _vetoing(self) -> Extension:
-        """Another extension, which cancels the moves that are to be cancelled (V-38)."""
+        """Another extension, which cancels the moves that are to be cancelled (review/V-38)."""
         made = Extension("another-extension")
         for name in _BEFORE:
             made.on(name, lambda event, _: {"cancel": self._vetoed})

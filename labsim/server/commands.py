@@ -20,11 +20,11 @@ of the classes below are what goes with each type, in the spelling of the wire.
 | `shutdown` | the session ends, and so does the process | none |
 
 The steps of a `review` case have the same words (`labsim.case.review`), so such a case can be played from the
-other end of the pipe. Commands run one after another, and each gets one response with its `id` (R-12). The kinds in
-`Beside` can open a dialog, so they run beside the others, as `bash` does in the real program: their response comes
-when they are over. With `"queued": true` they keep their turn instead, and what comes after them has to wait; a
-reply still gets through, since it is no command (R-10). There is no `negotiate_protocol`: protocol 1 is all that is
-spoken here (R-9).
+other end of the pipe. Commands run one after another, and each gets one response with its `id` (rpc/R-12). The
+kinds in `Beside` can open a dialog, so they run beside the others, as `bash` does in the real program: their
+response comes when they are over. With `"queued": true` they keep their turn instead, and what comes after them has
+to wait; a reply still gets through, since it is no command (rpc/R-10). There is no `negotiate_protocol`: protocol 1
+is all that is spoken here (rpc/R-9).
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class LabelledOption(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Ask(Beside, frozen=True, kw_only=True):
-    """An extension opens a dialog. `aborted`: its signal was aborted before it did (R-33)."""
+    """An extension opens a dialog. `aborted`: its signal was aborted before it did (rpc/R-33)."""
 
     title: str
     timeout: Milliseconds | UnsetType = UNSET
@@ -180,7 +180,7 @@ class AskInput(Ask, frozen=True, kw_only=True, tag="input"):
 
 
 class AskEditor(Ask, frozen=True, kw_only=True, tag="editor"):
-    """A longer text. Nothing comes of a timeout (R-36)."""
+    """A longer text. Nothing comes of a timeout (rpc/R-36)."""
 
     prefill: str | UnsetType = UNSET
     prompt_style: bool | UnsetType = UNSET
@@ -216,7 +216,7 @@ class SetEditorText(_Known, frozen=True, kw_only=True, tag="setEditorText"):
 
 
 class PasteToEditor(_Known, frozen=True, kw_only=True, tag="pasteToEditor"):
-    """The same, over RPC (R-23)."""
+    """The same, over RPC (rpc/R-23)."""
 
     text: str
 
@@ -228,7 +228,7 @@ class SetTitle(_Known, frozen=True, kw_only=True, tag="setTitle"):
 
 
 class NativeCall(StrEnum):
-    """What an extension can call, and only a terminal can do (section 3.4)."""
+    """What an extension can call, and only a terminal can do (rpc/R-24)."""
 
     CUSTOM = "custom"
     SET_FOOTER = "setFooter"
@@ -330,7 +330,9 @@ COMMANDS: Final[dict[str, type[KnownCommand]]] = {_word(kind): kind for kind in 
 
 
 def read_command(command: Command) -> KnownCommand | None:
-    """The command that a frame holds; None, if there is none of its type (R-13). Raises: BadCommand (R-15)."""
+    """The command that a frame holds; None, if there is none of its type (rpc/R-13). Raises: BadCommand
+    (rpc/R-15).
+    """
     kind = COMMANDS.get(command.type) if isinstance(command.type, str) else None
     if kind is None:
         return None

@@ -31,7 +31,7 @@ class Server:
     """The desk and the gate at the server's end. Call `open` first; once `finished` is true, nothing more is taken.
 
     `write` gets every frame for the client. `on_fault` hears of errors that are this program's own; their commands
-    are answered like any that fails (R-15). `ledger` has what happened.
+    are answered like any that fails (rpc/R-15). `ledger` has what happened.
     """
 
     def __init__(self, start: Start, write: Write, on_fault: Callable[[Exception], object]) -> None:
@@ -50,11 +50,11 @@ class Server:
     # -- what happens to it
 
     def open(self) -> None:
-        """Say that the server is ready: always the first frame (R-5)."""
+        """Say that the server is ready: always the first frame (rpc/R-5)."""
         self._write(Ready())
 
     def receive(self, incoming: Incoming) -> None:
-        """Take one frame. A reply counts at once, a command once it has its turn (R-10, R-12)."""
+        """Take one frame. A reply counts at once, a command once it has its turn (rpc/R-10, rpc/R-12)."""
         if self.finished:
             return
         match incoming:
@@ -81,8 +81,8 @@ class Server:
         return self._stage.next_due_ms
 
     def disconnect(self) -> None:
-        """The client is gone. In this order (R-43): dialogs fail, what is queued and what runs comes to its end,
-        the session ends.
+        """The client is gone. In this order (rpc/R-43): dialogs fail, what is queued and what runs comes to its
+        end, the session ends.
 
         There are no tools and addresses of the client's to close: this server takes none.
         """
@@ -132,7 +132,7 @@ class Server:
             self._tasks[running] = task
 
     async def _answer(self, frame: Command, command: RunCommand, running: Running) -> None:
-        """Run one command, and respond (R-12, R-15)."""
+        """Run one command, and respond (rpc/R-12, rpc/R-15)."""
         try:
             data = await self._actions.run(command, running)
         except Exception as error:
@@ -148,7 +148,7 @@ class Server:
         self._write(response)
 
     def _shut_down(self, frame: Command) -> None:
-        """End the session (S15). Whatever else is under way hears that nobody will answer it any more."""
+        """End the session (review/S15). Whatever else is under way hears that nobody will answer it any more."""
         self._actions.end_session()
         self._stage.drain()
         if self._running:

@@ -1,6 +1,6 @@
 """What an extension can call of the UI besides its dialogs: what travels to a client, and what does not.
 
-Above `frames`, below `server`. Sections 3.3 and 3.4 of spec/rpc.md: the calls that nobody answers are one frame
+Above `frames`, below `server`. rpc/R-22 to rpc/R-23, rpc/R-24: the calls that nobody answers are one frame
 each; what only a terminal can do is accepted, and nothing comes of it. There is no `ask_dialog`: over RPC that
 method does not exist.
 """
@@ -38,7 +38,8 @@ NO_THEMES: Final = ThemeSet(success=False, error="Theme switching not supported 
 
 
 class ExtensionUI:
-    """The UI of one connection. `tell` sends a request, given what makes it of a fresh id; nothing waits (R-22).
+    """The UI of one connection. `tell` sends a request, given what makes it of a fresh id; nothing waits
+    (rpc/R-22).
 
     `titles`: whether the environment wants title frames (`frames.emits_titles`).
     """
@@ -76,7 +77,7 @@ class ExtensionUI:
         self._tell(lambda frame_id: SetEditorTextRequest(id=frame_id, text=text))
 
     def paste_to_editor(self, text: str) -> None:
-        """Replaces the text, too: a client's composer has no cursor that we know of (R-23)."""
+        """Replaces the text, too: a client's composer has no cursor that we know of (rpc/R-23)."""
         self.set_editor_text(text)
 
     def set_title(self, title: str) -> None:
@@ -115,7 +116,7 @@ class ExtensionUI:
         return lambda: None
 
     def get_editor_text(self) -> str:
-        """The composer is the client's, and what is in it stays there (R-56)."""
+        """The composer is the client's, and what is in it stays there (rpc/R-56)."""
         return ""
 
     def get_all_themes(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ CHUNKS_AHEAD: Final = 16
 
 
 def own_stdout() -> int:
-    """Take standard output for frames alone: whatever else is printed from now on goes to standard error (R-6).
+    """Take standard output for frames alone: whatever else is printed from now on goes to standard error (rpc/R-6).
 
     Returns: the descriptor to write frames to. A library that prints past Python is caught as well.
     """
@@ -64,7 +64,7 @@ def serve(start: Start, source: int, sink: int) -> RollingLedger:
         except Empty:
             server.advance(now_ms())
             continue
-        server.advance(now_ms())  # what was due before these bytes came is first (R-39)
+        server.advance(now_ms())  # what was due before these bytes came is first (rpc/R-39)
         for incoming in reader.feed(chunk) if chunk else reader.close():
             server.receive(incoming)
         if not chunk:

@@ -24,11 +24,11 @@ def test_the_boundary_desk_is_predicted_answered_twice_and_read(notebook: OpenNo
     reveal = 'desk.reveal("exact-label")'
 
     expect(chapter.output(reveal)).to_contain_text("commit", ignore_case=True)
-    expect(chapter.output(reveal)).not_to_contain_text("W-40")
+    expect(chapter.output(reveal)).not_to_contain_text("wrapper/W-40")
     chapter.commit("exact-label", "It runs: the person plainly meant yes.")
     chapter.run(reveal)
     expect(chapter.output(reveal)).to_contain_text("Not yet.")
-    expect(chapter.output(reveal)).to_contain_text("Only the exact label is a yes (W-40).")
+    expect(chapter.output(reveal)).to_contain_text("Only the exact label is a yes (wrapper/W-40).")
     saved = [record for record in Progress(chapter.folder).records() if record.key.checkpoint == "exact-label"]
     assert [type(record).__name__ for record in saved][:1] == ["Commit"]
 

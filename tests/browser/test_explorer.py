@@ -123,7 +123,7 @@ def test_a_panel_is_set_read_copied_and_pasted_by_keyboard_alone(lesson: Noteboo
     to("Open this case")
     page.keyboard.press("Space")
     expect(status(lesson)).to_have_text(
-        "Opened mine. Decision: allow, by the mode (R8). No dialog opens. Outcome: return; effects 1."
+        "Opened mine. Decision: allow, by the mode (approval/R8). No dialog opens. Outcome: return; effects 1."
     )
     assert page.evaluate(FOCUSED) == "Paste a case"
     expect(panel.get_by_label("Worth knowing")).to_contain_text("Kept as they are, without a control: sessionId.")

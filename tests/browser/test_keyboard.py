@@ -89,7 +89,7 @@ def test_a_whole_chapter_by_keyboard_alone_with_a_new_kernel_in_the_middle(noteb
             output = typist.back_into(place)
             typist.tab_to("Mode")
             typist.press("y")
-            expect(output.get_by_role("status")).to_contain_text("by the mode (R4b). No dialog opens.")
+            expect(output.get_by_role("status")).to_contain_text("by the mode (approval/R4b). No dialog opens.")
             typist.out(place)
         elif source == MIDDLE:
             before = [one for one in asked if one < place]

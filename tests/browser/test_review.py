@@ -96,7 +96,7 @@ def test_a_yes_in_time_permits_one_change_and_no_second_one(notebook: OpenNotebo
 
 @pytest.mark.parametrize("chord", ["Control+Enter", "Control+q"])
 def test_enter_breaks_the_line_and_the_chord_submits(notebook: OpenNotebook, chord: str) -> None:
-    """V-63: in the editor Enter inserts a newline, and submit is the follow-up chord."""
+    """review/V-63: in the editor Enter inserts a newline, and submit is the follow-up chord."""
     desk = opened(notebook, "desk = wb.hands_on()\ndesk")
     desk.button("/review-desk review").click()
     field = desk.output.get_by_role("textbox", name="Your text")
@@ -115,7 +115,9 @@ def test_enter_breaks_the_line_and_the_chord_submits(notebook: OpenNotebook, cho
 
 
 def test_the_panel_is_driven_by_the_keyboard_alone(notebook: OpenNotebook) -> None:
-    """Section 8: opened by a key, it takes the focus; arrows scroll it; no key reaches the notebook; r rejects."""
+    """review/V-50 to review/V-61: opened by a key, it takes the focus; arrows scroll it; no key reaches the
+    notebook; r rejects.
+    """
     desk = opened(notebook, "wb.overlay()")
     cells = desk.page.evaluate(CELLS)
     desk.button("/review-desk revoke").focus()
@@ -147,7 +149,7 @@ def test_the_panel_is_driven_by_the_keyboard_alone(notebook: OpenNotebook) -> No
 
 
 def test_tab_leaves_the_panel_and_escape_cancels(notebook: OpenNotebook) -> None:
-    """Nobody is trapped in it; Escape is an outcome (S13)."""
+    """Nobody is trapped in it; Escape is an outcome (review/S13)."""
     desk = opened(notebook, "wb.overlay()")
     desk.panel.focus()
     desk.page.keyboard.press("Shift+Tab")
@@ -160,7 +162,7 @@ def test_tab_leaves_the_panel_and_escape_cancels(notebook: OpenNotebook) -> None
 
 
 def test_the_panel_wraps_to_its_place(notebook: OpenNotebook) -> None:
-    """V-50, V-61: at most a hundred columns; in a narrow window fewer, and nothing is cut off."""
+    """review/V-50, review/V-61: at most a hundred columns; in a narrow window fewer, and nothing is cut off."""
     desk = opened(notebook, "wb.overlay()")
     expect(desk.panel).to_contain_text("-" * 100)
     assert max(map(len, desk.rows())) == 100

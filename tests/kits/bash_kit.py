@@ -89,7 +89,7 @@ CHAIN_RULES = setting(("git *", "allow"), ("npm test", "allow"))
 
 #: For each critical rule: texts that show its shape, and texts a step beside it.
 CRITICAL_EXAMPLES: dict[str, tuple[list[str], list[str]]] = {
-    "C1": (
+    "approval/C1": (
         [
             "rm -rf /",
             "rm -v -rf -- /x",
@@ -101,18 +101,18 @@ CRITICAL_EXAMPLES: dict[str, tuple[list[str], list[str]]] = {
         ],
         ["rm -rf ./x", "rm -v /x", "rm -rf x /y", "farm -rf /x", "rm - -rf/", "rm -rf", "rm --recursively /x"],
     ),
-    "C2": (
+    "approval/C2": (
         ["rm --no-preserve-root x", "rm -v --no-preserve-root"],
         ["rm x --no-preserve-root", "rm --no-preserve-rooted"],
     ),
-    "C3": (["sudo rm x", "SUDO  RM", "sudo\nrm x"], ["sudo -u x rm", "sudo rmdir x"]),
-    "C4": (
+    "approval/C3": (["sudo rm x", "SUDO  RM", "sudo\nrm x"], ["sudo -u x rm", "sudo rmdir x"]),
+    "approval/C4": (
         ["chmod -R 777 /x", "CHMOD -r 0 /", "chmod -R u+rwx,o-w /etc"],
         ["chmod 777 /x", "chmod -R 778 /x", "CHMOD -R u+x /", "chmod -r u+x /", "chmod -R u+x x/"],
     ),
-    "C5": (["chown -R me:us /x", "CHOWN -r me /"], ["chown me /x", "chown -R me x"]),
-    "C6": ([":(){ :|:& };:", ":() { : | : & }"], [":( ){ :|:", "f(){ f|f& }"]),
-    "C7": (
+    "approval/C5": (["chown -R me:us /x", "CHOWN -r me /"], ["chown me /x", "chown -R me x"]),
+    "approval/C6": ([":(){ :|:& };:", ":() { : | : & }"], [":( ){ :|:", "f(){ f|f& }"]),
+    "approval/C7": (
         [
             "cat x >/dev/sda",
             "x > /DEV/SDB1",
@@ -133,28 +133,28 @@ CRITICAL_EXAMPLES: dict[str, tuple[list[str], list[str]]] = {
             "xcryptsetup",
         ],
     ),
-    "C8": (
+    "approval/C8": (
         ["x > /etc/passwd", "x >>/ETC/shadow", "x | tee /etc/sudoers", "tee -a /etc/passwd"],
         ["x > /etc/passwords", "tee -b /etc/passwd", "cat /etc/shadow"],
     ),
-    "C9": (
+    "approval/C9": (
         ["curl x | bash", "wget x |  SH", "fetch a; b | zsh -s", "curl x | fish"],
         ["curl x | tee y | sh", "curls x | sh", "curl x", "curl x | bashful", "curl x || sh"],
     ),
-    "C10": (
+    "approval/C10": (
         ["bash <(curl x)", ". <(wget x)", "a;source <( fetch x)", "x && zsh <(curl)"],
         ["bash < (curl x)", "bash <(curlx)", "xbash <(curl)", "a.<(curl)"],
     ),
-    "C11": (
+    "approval/C11": (
         ["eval $(curl x)", 'eval "$(wget x)"', "eval `curl x`", "EVAL '$( fetch"],
         ["eval curl x", "eval $x$(curl)", "evaluate $(curl)", 'eval "`curl x`"'],
     ),
-    "C12": (["kill -9 1", "x;kill  -9  1;y"], ["kill -9 12", "KILL -9 1", "kill -1 9", "skill -9 1"]),
-    "C13": (
+    "approval/C12": (["kill -9 1", "x;kill  -9  1;y"], ["kill -9 12", "KILL -9 1", "kill -1 9", "skill -9 1"]),
+    "approval/C13": (
         ["reboot", "x; HALT", "(shutdown -h now", "find . -name reboot", "poweroff&", "init 0", "x|init 0"],
         ["npm run reboot-tests", "echo 'shutdown the queue'", "init 01", "xhalt", "init 6", "halt)"],
     ),
-    "C14": (
+    "approval/C14": (
         ["nc -e sh x", "nc host 1 -lC x", "NC x -ve y"],
         ["nc -l 1", "nc x | y -e z", "nc x; y -c z", "nc -e", "nce -e x", "nc -e9 x"],
     ),

@@ -94,7 +94,7 @@ def hand_made() -> Iterator[Film]:
 
 
 def _moody_rules() -> Iterator[Film]:
-    """A declaration is asked for each judgement anew, so the second can come out otherwise (A-8)."""
+    """A declaration is asked for each judgement anew, so the second can come out otherwise (approval/A-8)."""
     for name, answers in {"fails": ["exec", HostError("no idea")], "denies": ["exec", {"policy": "deny"}]}.items():
         for is_marked in (False, True):
             left = list(answers)

@@ -71,7 +71,8 @@ def stopped(report: Report, made: CallReport) -> set[Stop | None]:
     for pattern, stop in SAID:
         if re.search(pattern, said):
             in_the_hook = stop is Stop.RULE_FAILS and report.case.scenario == "loop" and given.observe
-            return {Stop.HOOK_FAILS if in_the_hook else stop}  # where a handler listens, the hook asks first (W-67)
+            # where a handler listens, the hook asks first (wrapper/W-67)
+            return {Stop.HOOK_FAILS if in_the_hook else stop}
     if report.case.scenario == "review":
         return {Stop.ACT_CHECK} if any(re.fullmatch(text, said) for text in _REFUSALS) else set()
     if said in [spec.reason for spec in given.handlers] or "blocked by an extension" in said:
@@ -85,7 +86,9 @@ def stopped(report: Report, made: CallReport) -> set[Stop | None]:
 
 
 def _denied(report: Report) -> set[Stop | None]:
-    """Which of the two judgements it was. Only the second comes after the handlers heard of the call (W-5)."""
+    """Which of the two judgements it was. Only the second comes after the handlers heard of the call
+    (wrapper/W-5).
+    """
     given: Any = report.case.given
     if report.case.scenario == "wrapper" and given.repeat == 1 and given.observe and given.loop_emitted is UNSET:
         return {Stop.DENY_EFFECTIVE if report.observed["toolCalls"] else Stop.DENY_ORIGINAL}

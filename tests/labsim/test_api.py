@@ -163,7 +163,9 @@ def test_what_authors_begin_with_imports_the_api_alone() -> None:
 
 
 def test_an_approval_rule_may_give_back_the_engines_own_decision() -> None:
-    """A Decision is read as strictly as the mapping that says the same: what is no tier is `exec` (A-2)."""
+    """A Decision is read as strictly as the mapping that says the same: what is no tier is `exec`
+    (approval/A-2).
+    """
 
     def rule(args: dict[str, Any]) -> api.Decision:
         return api.Decision(args["tier"], policy=api.Policy.PROMPT, reason="a chapter's own")

@@ -64,7 +64,7 @@ def resolved(
     return resolve(a_tool(approval, legacy=legacy), ARGS, mode=mode, policies=policies or {})
 
 
-# Section 2: normalising a declaration
+# approval/A-1 to approval/A-9: normalising a declaration
 
 
 @pytest.mark.parametrize(
@@ -95,18 +95,18 @@ def resolved(
     ],
 )
 def test_whatever_is_malformed_falls_to_exec(declared: object, expected: Decision) -> None:
-    """A-1 to A-7: the rest of a decision is still honoured."""
+    """approval/A-1 to approval/A-7: the rest of a decision is still honoured."""
     assert normalise_declaration(declared, ARGS) == expected
 
 
 @pytest.mark.parametrize("result", [UNSET, None, 5, ["read"], lambda args: "read"])
 def test_a_function_that_returns_something_unexpected_means_exec(result: object) -> None:
-    """A-3: also one that returns another function."""
+    """approval/A-3: also one that returns another function."""
     assert normalise_declaration(lambda args: result, ARGS) == Decision(Tier.EXEC)
 
 
 def test_a_function_is_called_with_the_arguments_every_time() -> None:
-    """A-8: nothing is cached."""
+    """approval/A-8: nothing is cached."""
     seen: list[object] = []
 
     def declare(args: Any) -> object:
@@ -124,7 +124,7 @@ def test_a_function_is_called_with_the_arguments_every_time() -> None:
 
 
 def test_what_a_function_raises_leaves_resolution() -> None:
-    """A-8: nothing is caught here, neither for a resolution nor for the tier alone."""
+    """approval/A-8: nothing is caught here, neither for a resolution nor for the tier alone."""
     failure = HostError("approval rule failed")
 
     def declare(args: object) -> object:
@@ -140,19 +140,19 @@ def test_what_a_function_raises_leaves_resolution() -> None:
 
 
 def test_the_tier_alone_forgets_everything_else() -> None:
-    """A-9: policy, override and reason are lost on purpose."""
+    """approval/A-9: policy, override and reason are lost on purpose."""
     assert (
         tier_of(a_tool({"tier": "write", "override": True, "policy": "deny", "reason": "no"}), ARGS) is Tier.WRITE
     )
     assert tier_of(a_tool(), ARGS) is Tier.EXEC
 
 
-# Sections 3 and 4: settings
+# approval/A-10 to approval/A-14, approval/A-15 to approval/A-22: settings
 
 
 @pytest.mark.parametrize("setting", [UNSET, None, [], ["t"], "deny", 5, True])
 def test_user_policies_that_are_no_map_act_as_an_empty_one(setting: object) -> None:
-    """A-10."""
+    """approval/A-10."""
     assert approval_inputs(Settings("write", setting), UNSET) == (WRITE, {})
 
 
@@ -171,13 +171,13 @@ def test_user_policies_that_are_no_map_act_as_an_empty_one(setting: object) -> N
     ],
 )
 def test_a_user_policy_is_read_in_any_case_and_ignored_otherwise(value: object, policy: Policy | None) -> None:
-    """A-6, A-11."""
+    """approval/A-6, approval/A-11."""
     assert normalise_policy(value) is policy
 
 
 @pytest.mark.parametrize("name", ["get", "keys", "__class__", "items"])
 def test_only_entries_of_the_map_count(name: str) -> None:
-    """A-13: a tool named like a member of the map has no policy because of that."""
+    """approval/A-13: a tool named like a member of the map has no policy because of that."""
     found = resolve(a_tool("exec", name=name), ARGS, mode=ASK, policies={})
 
     assert found == Resolution(policy=PROMPT, tier=Tier.EXEC, source=Source.MODE, rule=Rule.R9)
@@ -185,12 +185,14 @@ def test_only_entries_of_the_map_count(name: str) -> None:
 
 @pytest.mark.parametrize("mode", ["YOLO", "yolo ", "ask", "Write", "", 3, None, ["write"], True, UNSET])
 def test_a_mode_that_is_none_opens_everything(mode: object) -> None:
-    """A-14, A-18, A-19: modes are compared exactly, and a misspelt or missing one fails open."""
+    """approval/A-14, approval/A-18, approval/A-19: modes are compared exactly, and a misspelt or missing one fails
+    open.
+    """
     assert configured_mode(mode) is YOLO
 
 
 def test_only_a_mode_that_somebody_configured_can_be_misspelt() -> None:
-    """A-19, A-22: without a mode the default is yolo, and that is nobody's mistake."""
+    """approval/A-19, approval/A-22: without a mode the default is yolo, and that is nobody's mistake."""
     assert [is_misspelt(mode) for mode in ("yollo", None, 3, "YOLO")] == [True] * 4
     assert [is_misspelt(mode) for mode in ("yolo", "write", "always-ask", UNSET)] == [False] * 4
 
@@ -208,17 +210,27 @@ def test_only_a_mode_that_somebody_configured_can_be_misspelt() -> None:
         (Settings("yollo", {"t": "deny"}), UNSET, (YOLO, {"t": "deny"})),
         (Settings(), UNSET, (YOLO, {})),
     ],
-    ids=["A-16", "A-15 bare", "A-15", "A-17", "false", '"yes" is no true', "1 is no true", "A-18", "A-22"],
+    ids=[
+        "approval/A-16",
+        "approval/A-15 bare",
+        "approval/A-15",
+        "approval/A-17",
+        "false",
+        '"yes" is no true',
+        "1 is no true",
+        "approval/A-18",
+        "approval/A-22",
+    ],
 )
 def test_mode_and_policies_come_from_the_context(
     settings_read: Settings | None, auto_approve: object, expected: tuple[ApprovalMode, dict[str, Any]]
 ) -> None:
-    """A-15 to A-18, A-22: missing settings fail closed, a misspelt mode fails open."""
+    """approval/A-15 to approval/A-18, approval/A-22: missing settings fail closed, a misspelt mode fails open."""
     assert approval_inputs(settings_read, auto_approve) == expected
 
 
 def test_auto_approve_leaves_a_user_deny_standing() -> None:
-    """A-21: it changes the mode, and the mode comes after the user's deny."""
+    """approval/A-21: it changes the mode, and the mode comes after the user's deny."""
     mode, policies = approval_inputs(Settings("always-ask", {"t": "deny"}), True)
 
     assert resolve(a_tool("read"), ARGS, mode=mode, policies=policies) == Resolution(
@@ -233,7 +245,7 @@ def test_a_mode_that_resolution_does_not_know_covers_nothing() -> None:
     assert resolved("write", mode=["write"]).policy is ALLOW  # the host looks it up by its text (resolve-3943)
 
 
-# Section 5: which user policy applies
+# approval/A-23 to approval/A-27: which user policy applies
 
 
 @pytest.mark.parametrize(
@@ -253,7 +265,7 @@ def test_a_mode_that_resolution_does_not_know_covers_nothing() -> None:
 def test_the_key_that_supplied_the_policy_is_reported(
     policies: dict[str, Any], expected: tuple[Policy, str]
 ) -> None:
-    """A-23 to A-27: the declared key, then the tool's name, then what restrained its old name."""
+    """approval/A-23 to approval/A-27: the declared key, then the tool's name, then what restrained its old name."""
     found = resolved({"tier": "exec", "policyKey": "slot"}, policies=policies, legacy="old")
 
     assert (found.policy, found.policy_key, found.source) == (*expected, Source.USER)
@@ -261,13 +273,13 @@ def test_the_key_that_supplied_the_policy_is_reported(
 
 @pytest.mark.parametrize("legacy", ["old", 5, None, ["old"]])
 def test_an_old_allow_is_never_inherited(legacy: object) -> None:
-    """A-25: nor is a legacy name that is no text looked up."""
+    """approval/A-25: nor is a legacy name that is no text looked up."""
     found = resolved("exec", policies={"old": "allow"}, legacy=legacy)
 
     assert found == Resolution(policy=PROMPT, tier=Tier.EXEC, source=Source.MODE, rule=Rule.R9)
 
 
-# Section 7: errors
+# approval/A-30 to approval/A-34: errors
 
 
 def denial(approval: Any, policies: Mapping[str, Any], *, legacy: Any = UNSET) -> str:
@@ -276,7 +288,7 @@ def denial(approval: Any, policies: Mapping[str, Any], *, legacy: Any = UNSET) -
 
 
 def test_a_tools_own_denial_names_the_tool_and_its_reason() -> None:
-    """A-30, A-31, A-33: the tool is named even where the declaration has a key."""
+    """approval/A-30, approval/A-31, approval/A-33: the tool is named even where the declaration has a key."""
     assert denial({"policy": "deny"}, {}) == 'Tool "t" is blocked by tool policy.'
     assert (
         denial({"policy": "deny", "reason": "not on Sundays", "policyKey": "slot"}, {})
@@ -290,7 +302,7 @@ def test_a_tools_own_denial_names_the_tool_and_its_reason() -> None:
     ids=["device", "fallback", "legacy"],
 )
 def test_a_users_denial_names_the_key_that_supplied_it(policies: dict[str, Any], key: str) -> None:
-    """A-32, A-33: and says what to remove."""
+    """approval/A-32, approval/A-33: and says what to remove."""
     assert (
         denial({"tier": "read", "policyKey": "slot", "reason": "dropped"}, policies, legacy="old")
         == f'Tool "{key}" is blocked by user policy.\nTo allow: remove "tools.approval.{key}: deny" from config.'
@@ -298,7 +310,7 @@ def test_a_users_denial_names_the_key_that_supplied_it(policies: dict[str, Any],
 
 
 def test_what_a_resolution_asks_of_the_host() -> None:
-    """A-34: a denial raises; a prompt gives its reason; otherwise there is no reason to give."""
+    """approval/A-34: a denial raises; a prompt gives its reason; otherwise there is no reason to give."""
     tool = a_tool({"tier": "write", "reason": "because"})
     denied = resolve(tool, ARGS, mode=ASK, policies={"t": "deny"})
 
@@ -310,7 +322,7 @@ def test_what_a_resolution_asks_of_the_host() -> None:
     assert (str(raised.value), raised.value.resolution) == (deny_text("t", denied), denied)
 
 
-# Section 8: the prompt
+# approval/A-35 to approval/A-42: the prompt
 
 
 @pytest.mark.parametrize(
@@ -336,12 +348,12 @@ def test_what_a_resolution_asks_of_the_host() -> None:
     ],
 )
 def test_the_prompt_has_these_lines_in_this_order(tool: Tool, reason: str | None, text: str) -> None:
-    """A-35 to A-38."""
+    """approval/A-35 to approval/A-38."""
     assert prompt_text(tool, ARGS, reason) == text
 
 
 def test_a_long_prompt_is_not_shortened_by_itself() -> None:
-    """A-39: each detail formatter shortens its own."""
+    """approval/A-39: each detail formatter shortens its own."""
     assert len(prompt_text(a_tool(details=lambda args: "x" * 5000), ARGS, None)) == 5014
 
 
@@ -356,12 +368,12 @@ def test_a_long_prompt_is_not_shortened_by_itself() -> None:
     ],
 )
 def test_what_is_left_out_is_counted(text: str, limit: int, shown: str) -> None:
-    """A-40, A-41: characters are code points; the result can be longer than the input."""
+    """approval/A-40, approval/A-41: characters are code points; the result can be longer than the input."""
     assert truncate(text, limit) == shown
 
 
 def test_two_thousand_characters_are_shown_by_default() -> None:
-    """A-40."""
+    """approval/A-40."""
     assert truncate("x" * 2000) == "x" * 2000
     assert truncate("x" * 2001) == "x" * 2000 + "[…1ch elided…]"
 
@@ -378,7 +390,7 @@ def test_two_thousand_characters_are_shown_by_default() -> None:
     ],
 )
 def test_a_bash_prompt_shows_the_command_as_text(args: object, shown: str) -> None:
-    """A-42."""
+    """approval/A-42."""
     assert bash_details(args) == shown
 
 
@@ -396,7 +408,7 @@ def test_a_bash_prompt_shows_the_command_as_text(args: object, shown: str) -> No
     ],
 )
 def test_a_write_prompt_shows_path_and_content(args: object, shown: list[str]) -> None:
-    """A-42."""
+    """approval/A-42."""
     assert write_details(args) == shown
 
 
@@ -425,7 +437,7 @@ MODES = st.sampled_from(list(ApprovalMode))
 @DETERMINISTIC
 @given(DECLARED, ENTERED, MODES)
 def test_a_deny_wins_in_every_mode(declared: Any, policies: dict[str, Any], mode: ApprovalMode) -> None:
-    """R1, R2: whoever says it, and whatever the other one and the mode say."""
+    """approval/R1, approval/R2: whoever says it, and whatever the other one and the mode say."""
     said = normalise_declaration(declared, ARGS)
     user = normalise_policy(policies.get(said.policy_key or "t"))
     found = resolved(declared, policies=policies, mode=mode)
@@ -441,7 +453,9 @@ def test_a_deny_wins_in_every_mode(declared: Any, policies: dict[str, Any], mode
 def test_auto_approve_removes_no_deny(
     declared: Any, policies: dict[str, Any], configured: ApprovalMode, auto_approve: Any
 ) -> None:
-    """A-21: what is denied without it is denied with it, by the same rule, and nothing else becomes denied."""
+    """approval/A-21: what is denied without it is denied with it, by the same rule, and nothing else becomes
+    denied.
+    """
     tool = a_tool(declared, legacy="old")
     plain, helped = (
         resolve(tool, ARGS, mode=mode, policies=read)
@@ -460,7 +474,7 @@ def test_auto_approve_removes_no_deny(
 def test_a_value_that_is_no_policy_never_changes_the_resolution(
     declared: Any, policies: dict[str, Any], mode: ApprovalMode, key: str, ignored: Any
 ) -> None:
-    """A-11: as if the key were not there."""
+    """approval/A-11: as if the key were not there."""
     without = {name: value for name, value in policies.items() if name != key}
 
     assert resolved(declared, policies={**without, key: ignored}, mode=mode, legacy="old") == resolved(
@@ -487,7 +501,7 @@ def test_a_resolution_depends_on_its_inputs_alone(
 def test_a_tools_reason_never_stands_beside_a_users_decision(
     declared: Any, policies: dict[str, Any], mode: ApprovalMode
 ) -> None:
-    """A-29; a reason is the declared one or none, and the key is one that somebody named."""
+    """approval/A-29; a reason is the declared one or none, and the key is one that somebody named."""
     said = normalise_declaration(declared, ARGS)
     found = resolved(declared, policies=policies, mode=mode, legacy="old")
 
@@ -503,7 +517,7 @@ def test_a_tools_reason_never_stands_beside_a_users_decision(
 @DETERMINISTIC
 @given(DECLARED, ENTERED)
 def test_a_more_permissive_mode_never_asks_more(declared: Any, policies: dict[str, Any]) -> None:
-    """Section 1: modes are ordered; what runs silently in one runs silently in the next."""
+    """: modes are ordered; what runs silently in one runs silently in the next."""
     strict, middle, open_ = (resolved(declared, policies=policies, mode=mode).policy for mode in (ASK, WRITE, YOLO))
 
     assert (strict is not ALLOW) or middle is ALLOW

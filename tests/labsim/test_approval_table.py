@@ -20,7 +20,7 @@ def resolved(approval: Any = UNSET, *, user: Any = UNSET, mode: ApprovalMode = A
     return resolve(tool, {"action": "publish"}, mode=mode, policies={} if user is UNSET else {"t": user})
 
 
-# Section 6: the worked table, 15 declarations x 4 user values x 3 modes.
+# approval/R1 to approval/R9: the worked table, 15 declarations x 4 user values x 3 modes.
 # Each cell is what the specification prints.
 
 DECLARATIONS: dict[str, Any] = {
@@ -107,14 +107,14 @@ ROWS = [[cell.strip() for cell in line.split("|")] for line in WORKED.strip().sp
 
 
 def test_the_worked_table_is_the_whole_product() -> None:
-    """Section 10, point 1: 15 declarations x 4 user values, each in 3 modes."""
+    """15 declarations x 4 user values, each in 3 modes."""
     assert len(ROWS) == len({(row[0], row[1]) for row in ROWS}) == 15 * 4
     assert {row[0] for row in ROWS} == set(DECLARATIONS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row[0]} with user {row[1]}" for row in ROWS])
 def test_a_row_of_the_worked_table(row: list[str]) -> None:
-    """Section 6: who decided, and what, in each of the three modes."""
+    """approval/R1 to approval/R9: who decided, and what, in each of the three modes."""
     declaration, user, *expected = row
     got = [
         resolved(DECLARATIONS[declaration], user=UNSET if user == "-" else user, mode=mode)
@@ -232,17 +232,31 @@ SAID = {"tier": "write", "reason": "because", "policyKey": "slot"}
             Resolution(policy=PROMPT, tier=Tier.WRITE, source=Source.MODE, rule=Rule.R9, reason="because"),
         ),
     ],
-    ids=["R1", "R2", "R3", "R4a", "R4b", "R5 prompt", "R5 allow", "R6", "R7", "R8", "R9"],
+    ids=[
+        "approval/R1",
+        "approval/R2",
+        "approval/R3",
+        "approval/R4a",
+        "approval/R4b",
+        "approval/R5 prompt",
+        "approval/R5 allow",
+        "approval/R6",
+        "approval/R7",
+        "approval/R8",
+        "approval/R9",
+    ],
 )
 def test_a_row_of_the_order_gives_the_whole_record(
     declared: dict[str, Any], user: Any, mode: ApprovalMode, expected: Resolution
 ) -> None:
-    """Section 6, row by row: override, reason and key are kept or dropped as the row says (A-29)."""
+    """approval/R1 to approval/R9, row by row: override, reason and key are kept or dropped as the row says
+    (approval/A-29).
+    """
     assert resolved(declared, user=user, mode=mode) == expected
 
 
 def test_four_corollaries_that_surprise() -> None:
-    """A-28: what a user's word does not do, and what yolo does not."""
+    """approval/A-28: what a user's word does not do, and what yolo does not."""
     assert resolved({"policy": "allow"}, user="prompt").policy is ALLOW
     assert resolved({"tier": "read", "policy": "prompt"}, user="allow").policy is PROMPT
     assert resolved({"policy": "allow"}, user="deny").policy is DENY

@@ -42,13 +42,13 @@ def test_what_only_python_or_nobody_counts_as_blank_stays(character: str) -> Non
 
 @pytest.mark.parametrize("value", [{}, [], "0", "false", " ", -1, 0.5, float("inf"), True])
 def test_these_hold_in_a_condition(value: object) -> None:
-    """W-9: an empty object returned by a handler counts, and erases what came before."""
+    """wrapper/W-9: an empty object returned by a handler counts, and erases what came before."""
     assert truthy(value) is True
 
 
 @pytest.mark.parametrize("value", [None, UNSET, False, 0, 0.0, -0.0, "", float("nan")])
 def test_these_do_not_hold_in_a_condition(value: object) -> None:
-    """W-9, W-11: nothing, null, zero and the empty text are no answer."""
+    """wrapper/W-9, wrapper/W-11: nothing, null, zero and the empty text are no answer."""
     assert truthy(value) is False
 
 
@@ -102,7 +102,7 @@ def test_a_number_reads_as_the_host_prints_it(number: float, text: str) -> None:
     ],
 )
 def test_a_value_reads_as_the_host_would_show_it(value: object, text: str) -> None:
-    """W-12, W-48: what is thrown and is no error is shown as its text."""
+    """wrapper/W-12, wrapper/W-48: what is thrown and is no error is shown as its text."""
     assert text_of(value) == text
 
 
@@ -122,7 +122,7 @@ def test_a_value_reads_as_the_host_would_show_it(value: object, text: str) -> No
     ],
 )
 def test_compact_json_is_spelled_as_the_host_spells_it(value: object, text: str) -> None:
-    """A-38: a prompt quotes its input, so the spelling shows."""
+    """approval/A-38: a prompt quotes its input, so the spelling shows."""
     assert stringify(value) == text
 
 
@@ -151,7 +151,7 @@ def test_a_printed_number_means_the_same_double(number: float) -> None:
     ("a", "b"), [(1, 1.0), ({"a": 1, "b": [2]}, {"b": [2.0], "a": 1}), (UNSET, UNSET), (None, None), ([], [])]
 )
 def test_equal_values_are_equal_whatever_the_order_of_keys(a: object, b: object) -> None:
-    """W-23: what a client approved is compared by value."""
+    """wrapper/W-23: what a client approved is compared by value."""
     assert same(a, b)
     assert same(b, a)
 
@@ -161,13 +161,13 @@ def test_equal_values_are_equal_whatever_the_order_of_keys(a: object, b: object)
     [(True, 1), (False, 0), (None, UNSET), ({}, []), ("1", 1), ({"a": None}, {}), ([1, 2], [2, 1]), ({}, UNSET)],
 )
 def test_values_of_another_kind_are_never_equal(a: object, b: object) -> None:
-    """W-23: a key holding nothing equals only nothing, and true is not 1."""
+    """wrapper/W-23: a key holding nothing equals only nothing, and true is not 1."""
     assert not same(a, b)
     assert not same(b, a)
 
 
 def test_equal_texts_are_the_same_value_and_equal_objects_are_not() -> None:
-    """W-21: an equal copy of an object forfeits the bypass; of a text there are no copies."""
+    """wrapper/W-21: an equal copy of an object forfeits the bypass; of a text there are no copies."""
     action = {"action": "publish"}
 
     assert identical("".join(["pub", "lish"]), "publish")

@@ -279,7 +279,7 @@ def test_any_number_of_coroutines_may_come_and_go() -> None:
 
 
 def test_context_variables_of_one_coroutine_stay_out_of_another() -> None:
-    """F-40: two calls that take turns do not see each other's scope."""
+    """fallback/F-40: two calls that take turns do not see each other's scope."""
     stage = Stage()
     scope: ContextVar[str] = ContextVar("scope", default="none")
     seen: list[tuple[str, str]] = []
@@ -321,7 +321,7 @@ def test_a_signal_is_aborted_once_and_tells_everybody_in_order() -> None:
 
 
 def test_a_signal_follows_others_and_not_the_other_way_round() -> None:
-    """W-64: a dialog is tied to its handler's signal and to the one that the handler passes."""
+    """wrapper/W-64: a dialog is tied to its handler's signal and to the one that the handler passes."""
     stage = Stage()
     outer, passed, aborted = AbortSignal(stage), AbortSignal(stage), AbortSignal(stage, aborted=True)
     tied, left, late = AbortSignal(stage), AbortSignal(stage), AbortSignal(stage)

@@ -35,7 +35,7 @@ def test_a_question_is_in_the_ledger_and_among_the_open_ones() -> None:
 
 
 def test_replies_come_in_any_order() -> None:
-    """R-44: each question is matched by its id."""
+    """rpc/R-44: each question is matched by its id."""
     diary = Diary()
     for name in ("first", "second"):
         diary.stage.spawn(diary.asker(name))
@@ -59,7 +59,7 @@ def test_whoever_waits_beside_the_asker_sees_the_same_answer() -> None:
 
 
 def test_a_late_reply_is_noted_and_changes_nothing() -> None:
-    """R-38: the second of two replies, and one to a question that was withdrawn."""
+    """rpc/R-38: the second of two replies, and one to a question that was withdrawn."""
     diary = Diary()
     diary.stage.spawn(diary.asker("a"))
     diary.stage.spawn(diary.asker("b"))
@@ -88,7 +88,7 @@ def test_an_id_that_was_never_given_is_an_error(question_id: str) -> None:
 
 
 def test_a_dialog_that_breaks_raises_at_whoever_asked() -> None:
-    """W step 13: the same error object arrives."""
+    """wrapper/step-13: the same error object arrives."""
     diary = Diary()
     failure = HostError("the terminal is gone")
     task = diary.stage.spawn(diary.asker("a"))

@@ -42,7 +42,7 @@ ADAPTERS: dict[str, Callable[[Stage], UI]] = {
 @pytest.mark.parametrize("adapter", ADAPTERS)
 @pytest.mark.parametrize("dialog", DIALOGS)
 def test_a_dialog_opened_after_the_abort_leaves_no_trace(adapter: str, dialog: str) -> None:
-    """R-33: nobody is asked, no answer is used up, and the ledger stays empty."""
+    """rpc/R-33: nobody is asked, no answer is used up, and the ledger stays empty."""
     stage = Stage()
     ui = ADAPTERS[adapter](stage)
     task = stage.play(DIALOGS[dialog](ui, signal=AbortSignal(stage, aborted=True)))
@@ -52,7 +52,7 @@ def test_a_dialog_opened_after_the_abort_leaves_no_trace(adapter: str, dialog: s
 
 
 def test_nobody_there_answers_nothing() -> None:
-    """W-37, section 8 of the RPC rules: nothing, and false for a confirm."""
+    """wrapper/W-37, RPC has a UI: nothing, and false for a confirm."""
     stage = Stage()
 
     assert InertUI.has_ui is False
@@ -62,7 +62,7 @@ def test_nobody_there_answers_nothing() -> None:
 
 @pytest.mark.parametrize("adapter", [name for name in ADAPTERS if name != "inert"])
 def test_every_other_adapter_has_a_ui(adapter: str) -> None:
-    """W-37, R-61: RPC has one, too."""
+    """wrapper/W-37, rpc/R-61: RPC has one, too."""
     assert ADAPTERS[adapter](Stage()).has_ui is True
 
 
@@ -108,7 +108,7 @@ def test_a_script_and_a_person_leave_the_same_trace(dialog: str, answer: Answer,
 
 
 def test_a_script_that_runs_out_answers_nothing() -> None:
-    """W-79."""
+    """wrapper/W-79."""
     stage = Stage()
     ui = ScriptedUI(stage, [Says("a")])
 
@@ -116,7 +116,7 @@ def test_a_script_that_runs_out_answers_nothing() -> None:
 
 
 def test_an_abort_closes_an_open_dialog() -> None:
-    """W-15, R-34: it ends without an answer, and a reply that comes afterwards is late."""
+    """wrapper/W-15, rpc/R-34: it ends without an answer, and a reply that comes afterwards is late."""
     stage = Stage()
     signal = AbortSignal(stage)
     task = stage.play(DIALOGS["input"](QuestionUI(stage), signal=signal))
@@ -256,7 +256,9 @@ def test_the_ledger_is_the_same_whoever_answers_and_whenever(raw: dict[str, Any]
 @DETERMINISTIC
 @given(cases(choices=CHOICES))
 def test_a_client_over_rpc_changes_nothing_but_the_frames(raw: dict[str, Any]) -> None:
-    """R-61, W-80: the same outcome, the same prompts, the same events; only the select has another name."""
+    """rpc/R-61, wrapper/W-80: the same outcome, the same prompts, the same events; only the select has another
+    name.
+    """
     plain = run(parse_case(raw, "drawn"))
     over_rpc = parse_case({**raw, "given": {**raw["given"], "ui": "rpc"}}, "drawn")
     by_script = run(over_rpc)

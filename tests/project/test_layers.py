@@ -312,14 +312,14 @@ def test_a_word_of_the_command_line_is_read_alike_with_and_without_argparse() ->
     """The short way of `case ID` knows nothing that the parser does not know, and nothing else."""
     from labsim.__main__ import _parser, _plain
 
-    for words in (["case.model", "an-id"], ["case.model", ""], ["case.model", "a b"]):
+    for words in (["case", "an-id"], ["case", ""], ["case", "a b"]):
         assert vars(_plain(words)) == vars(_parser().parse_args(words))
     for words in (
         [],
         ["case"],
-        ["case.model", "-h"],
-        ["case.model", "--json"],
-        ["case.model", "a", "--json"],
+        ["case", "-h"],
+        ["case", "--json"],
+        ["case", "a", "--json"],
         ["cases", "a"],
     ):
         assert _plain(words) is None

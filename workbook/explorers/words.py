@@ -110,7 +110,7 @@ def read_aloud(field: str, word: StrEnum | int, reason: str = REASON) -> str:
     return OPTIONS[type(word)].get(word, str(word))
 
 
-#: Each rule in a sentence (spec/approval.md section 6).
+#: Each rule in a sentence (approval/R1 to approval/R9).
 RULES: Final[Mapping[Rule, str]] = {
     Rule.R1: "The tool's own deny comes before everything else.",
     Rule.R2: "A user's deny is read before any mode.",

@@ -52,7 +52,7 @@ from labsim.gate.session.session import Session
 from labsim.gate.tools import ToolUse
 from labsim.stage import AbortSignal, Future, Stage, Task
 
-#: What each option is to a client, which may draw it so (A19).
+#: What each option is to a client, which may draw it so (gate/A19).
 _KINDS: dict[Option, Any] = {
     Option.ALLOW_ONCE: "allow_once",
     Option.ALLOW_ALWAYS: "allow_always",
@@ -76,7 +76,9 @@ class AcpClient:
         self._loop = loop
 
     async def request_permission(self, request: ApprovalRequest, withdrawn: AbortSignal) -> ClientOutcome:
-        """Ask, and wait on the stage for what comes back. Raises: ClientUnreadable, ClientUnreachable (A21)."""
+        """Ask, and wait on the stage for what comes back. Raises: ClientUnreadable, ClientUnreachable
+        (gate/A21).
+        """
         outcome: Future[ClientOutcome] = Future(self._stage)
 
         def settle(done: ConcurrentFuture[ClientOutcome]) -> None:
@@ -130,7 +132,7 @@ class AcpHost:
     asked.
 
     `rounds` says what the model does with a prompt. What the model reads of each call goes to the client as its
-    message. A session opened in `policy` never offers only that (M7).
+    message. A session opened in `policy` never offers only that (gate/M7).
     """
 
     def __init__(
@@ -153,7 +155,7 @@ class AcpHost:
         return InitializeResponse(protocol_version=acp.PROTOCOL_VERSION)
 
     async def new_session(self, cwd: str, **rest: Any) -> NewSessionResponse:
-        """Open a session behind a gate that reads its live policy on every call (M1)."""
+        """Open a session behind a gate that reads its live policy on every call (gate/M1)."""
         session_id = f"session-{len(self._sessions) + 1}"
         opened = _Open(self._runtime.attach(session_id), LivePolicy(self._opened_in))
         self._sessions[session_id] = opened
@@ -164,7 +166,7 @@ class AcpHost:
         return NewSessionResponse(session_id=session_id, modes=modes)
 
     async def set_session_mode(self, session_id: str, mode_id: str, **rest: Any) -> SetSessionModeResponse:
-        """Take another posture, from the next call on. Raises: RequestError, where it is not offered (M7)."""
+        """Take another posture, from the next call on. Raises: RequestError, where it is not offered (gate/M7)."""
         try:
             self._session(session_id).picker.choose(mode_id)
         except ModeRefused as error:
@@ -172,7 +174,7 @@ class AcpHost:
         return SetSessionModeResponse()
 
     async def prompt(self, session_id: str, prompt: Sequence[Any], **rest: Any) -> PromptResponse:
-        """Play one turn. The connection reads on meanwhile, so the client's answers get through (A24)."""
+        """Play one turn. The connection reads on meanwhile, so the client's answers get through (gate/A24)."""
         opened, connection, stage = self._session(session_id), self._connected(), self._runtime.stage
         loop = asyncio.get_running_loop()
         text = "".join(block.text for block in prompt if isinstance(block, TextContentBlock))
@@ -192,7 +194,7 @@ class AcpHost:
         return PromptResponse(stop_reason="cancelled" if report.cancelled else "end_turn")
 
     async def cancel(self, session_id: str, **rest: Any) -> None:
-        """Give the turn up: the question is withdrawn, and the run ends (A23)."""
+        """Give the turn up: the question is withdrawn, and the run ends (gate/A23)."""
         cancelled = self._session(session_id).cancelled
         if cancelled is not None:
             cancelled.abort()

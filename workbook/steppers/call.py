@@ -1,6 +1,6 @@
 """One call of the first host, from the first event about it to its last: what can still stop it, and what did.
 
-Around the wrapper there may be the agent loop, which prepares the call (spec/wrapper.md section 11).
+Around the wrapper there may be the agent loop, which prepares the call (wrapper/W-66 to wrapper/W-77).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbook.steppers.wrapper import HANDLERS, Gate, GateFollower, Inside
 
 
 class _Loop:
-    """What the agent loop does with a call before its turn (section 11)."""
+    """What the agent loop does with a call before its turn (wrapper/W-66 to wrapper/W-77)."""
 
     def __init__(self) -> None:
         self.left = Left(Stop.UNKNOWN_TOOL, Stop.BAD_ARGUMENTS, Stop.HOOK_FAILS, *HANDLERS, Stop.BAD_REPLACEMENT)
@@ -34,7 +34,7 @@ class _Loop:
                 left.clear()
             case loop.MarkerSet():
                 left.rule_out(Stop.HOOK_FAILS)
-                gate.left.rule_out(*HANDLERS)  # the wrapper is not going to ask them again (W-68)
+                gate.left.rule_out(*HANDLERS)  # the wrapper is not going to ask them again (wrapper/W-68)
             case HandlerAnswered(answer="blocks"):
                 left.settle(Stop.HANDLER_BLOCKS)
             case ExtensionError(on=EventName.TOOL_CALL):
@@ -52,7 +52,7 @@ class _Loop:
                 self.left.only(Stop.BAD_REPLACEMENT)
             case HookOutcome.DENIED:
                 self.left.clear()
-                gate.left.settle(Stop.DENY_ORIGINAL)  # the wrapper is going to say so, at its turn (W-67)
+                gate.left.settle(Stop.DENY_ORIGINAL)  # the wrapper is going to say so, at its turn (wrapper/W-67)
             case HookOutcome.NO_HANDLERS:
                 self.left.clear()
                 gate.left.rule_out(*HANDLERS)

@@ -243,7 +243,7 @@ class _Rules:
             case host.ScopeCleared(scope=scope):
                 self._drop(scope)
             case host.SessionOpened(resumed=True):
-                self._drop("process", "session")  # R1, R3
+                self._drop("process", "session")  # approval/R1, approval/R3
 
     def _drop(self, *scopes: str) -> None:
         self._at = {address: text for address, text in self._at.items() if address[0] not in scopes}

@@ -1,8 +1,8 @@
-"""One call of the second host, followed event by event: what can still stop it, and what did.
+"""The second host's calls, followed: what can still stop one from where it stands.
 
-Above `stepper_stops`, below `stepping`. The order is that of spec/gate.md, O1. What the host's own gates can say is
-taken from their names, which a call's first event has: `ApprovalGate` never denies (G2), `DenyAllGate` never asks
-(G3), and no gate lets everything pass (O17). A gate of any other name can do anything.
+The order is that of gate/O1. What the host's own gates can say is taken from their names, which a call's first
+event has: `ApprovalGate` never denies (gate/G2), `DenyAllGate` never asks (gate/G3), and no gate lets everything
+pass (gate/O17). A gate of any other name can do anything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _RULES: Final = (Stop.RULES_UNREADABLE, Stop.RULE_DENIES)
 _ASKING: Final = (
     *(Stop.NOBODY_ASKS, Stop.APPROVER_FAILS, Stop.APPROVER_DENIES, Stop.NOT_RECORDED, Stop.NEVER_ANSWERED),
 )
-_OWN: Final = tuple(kind.__name__ for kind in (ApprovalGate, DenyAllGate, PolicyGate))  # these let reads pass (G1)
+_OWN: Final = tuple(
+    kind.__name__ for kind in (ApprovalGate, DenyAllGate, PolicyGate)
+)  # these let reads pass (gate/G1)
 _BY: Final = {
     host.DecidedBy.GATE: Stop.GATE_DENIES,
     host.DecidedBy.RULE: Stop.RULE_DENIES,
@@ -36,7 +38,7 @@ _BY: Final = {
 
 
 class Round:
-    """The calls that the model makes at once: all are authorized before any of them runs (O18)."""
+    """The calls that the model makes at once: all are authorized before any of them runs (gate/O18)."""
 
     def __init__(self, calls: int) -> None:
         self.undecided = calls
@@ -145,7 +147,7 @@ class GateCallFollower:
         before = [Danger(stop) for stop in self.left]
         never = Danger(Stop.NEVER_ANSWERED)
         if self._round.undecided > (0 if self._decided else 1) and never not in before:
-            before.insert(len(before) - 1, never)  # this one waits for the others (O18)
+            before.insert(len(before) - 1, never)  # this one waits for the others (gate/O18)
         return (*before, Danger(Stop.RUN_FAILS))
 
     def _waits_for(self, request: str) -> bool:
@@ -176,7 +178,7 @@ class GateCallFollower:
 
 
 def _turned_away(event: host.CallDecided) -> Stop:
-    """Which of the steps before the gate it was; the host's own words are all that tells (O3, O4)."""
+    """Which of the steps before the gate it was; the host's own words are all that tells (gate/O3, gate/O4)."""
     said = event.reason or ""
     if said.startswith(f"The tool {event.tool_name} is not known"):
         return Stop.UNKNOWN_NAME

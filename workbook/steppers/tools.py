@@ -1,7 +1,7 @@
 """What lies behind a gate of the first host: an ordinary tool, `write` with its devices, the Review Desk's tool.
 
 These are what `stepper_wrapper` calls `Inside`. `write` has a gate inside itself: the device's own, which it
-passes the call on to (spec/dispatch.md section 4).
+passes the call on to (dispatch/step-1 to dispatch/step-6).
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from labsim.events import CallStarted, Event, HandlerAnswered
 from workbook.steppers.stops import Danger, Left, Stop
 from workbook.steppers.wrapper import Gate, GateFollower
 
-_READS_ONLY: Final = ("discover", "inspect", "query")  # operations of the desk's tool that no check refuses (V-30)
+_READS_ONLY: Final = (
+    "discover",
+    "inspect",
+    "query",
+)  # operations of the desk's tool that no check refuses (review/V-30)
 
 
 class OrdinaryTool:

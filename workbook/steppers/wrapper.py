@@ -1,8 +1,8 @@
 """One `execute`, followed event by event: its gate, the tool behind it, and the handlers of its result.
 
-A follower begins with everything that its part of the call could stop it by (spec/wrapper.md section 2); each
-event rules something out, or makes one thing certain. What the case was given is not looked at: at any row, what
-is left is what the rules leave open.
+A follower begins with everything that its part of the call could stop it by (wrapper/step-1 to wrapper/step-17);
+each event rules something out, or makes one thing certain. What the case was given is not looked at: at any row,
+what is left is what the rules leave open.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Gate:
                 elif denied:
                     left.settle(Stop.DENY_EFFECTIVE)
                 else:
-                    left.only(*_ASKING)  # pending safety checks may still ask, whatever the policy (W-20)
+                    left.only(*_ASKING)  # pending safety checks may still ask, whatever the policy (wrapper/W-20)
             case HandlerAnswered(answer="blocks"):
                 left.settle(Stop.HANDLER_BLOCKS)
             case ExtensionError(on=EventName.TOOL_CALL):
@@ -177,7 +177,7 @@ class GateFollower:
     def __init__(self, inside: Inside, *, inner: bool = False) -> None:
         self.gate = Gate()
         if inner:
-            self.gate.left.rule_out(Stop.ABORT_IN_PREVIEW)  # what is on screen is the outer call (W-27)
+            self.gate.left.rule_out(Stop.ABORT_IN_PREVIEW)  # what is on screen is the outer call (wrapper/W-27)
         self.inside = inside
         self.inner = inner
         self.started = False

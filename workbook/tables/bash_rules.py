@@ -47,8 +47,8 @@ def bash_rules(
     `rules`: pairs of a pattern (`*` stands for anything) and `allow`, `deny` or `prompt`; the first that applies
     decides. `mode`: the host's mode, for the last column. `compound`: judge the parts of an `&&` chain one by one,
     which the host does only when told to.
-    Columns: `command`, `verdict` (allow, deny, prompt, critical, or nothing), `row` (B1 to B5, or A-59), `because`,
-    `in this mode` (what becomes of the call), all strings.
+    Columns: `command`, `verdict` (allow, deny, prompt, critical, or nothing), `row` (approval/B1 to approval/B5, or
+    approval/A-59), `because`, `in this mode` (what becomes of the call), all strings.
     Raises: BadRule, BadCommand.
     """
     parsed = parsed_rules(list(rules))

@@ -24,7 +24,7 @@ TOOL: Final = "seed_note"
 NO_ENTRY: Final = "no entry"  # the user's settings do not name the tool
 THROWS: Final = "throws"  # the declaration is a function that failed
 
-#: What a tool may declare, by a short name: a bare tier, and decisions that say more (spec/approval.md section 6).
+#: What a tool may declare, by a short name: a bare tier, and decisions that say more (approval/R1 to approval/R9).
 DECLARATIONS: Final[Mapping[str, Any]] = {
     "none": UNSET,
     "read": "read",
@@ -79,8 +79,8 @@ def policy_cells(
     `declarations`: a mapping of label to declaration (a tier, a decision, a function of the arguments, UNSET, or
     `{"fn": NAME}`), or labels of `DECLARATIONS`. `user`: values of `tools.approval.seed_note`, None for no entry.
     `modes`: the words of `tools.approvalMode`. Each left out stands for all there are. `args` go to functions.
-    Columns, all string: `declaration`, `user`, `mode`, `policy`, `source`, `rule` (R1 to R9), `tier`. A function
-    that fails has the policy `throws`, its message as `source`, and `–` for the rest.
+    Columns, all string: `declaration`, `user`, `mode`, `policy`, `source`, `rule` (approval/R1 to approval/R9),
+    `tier`. A function that fails has the policy `throws`, its message as `source`, and `–` for the rest.
     Raises: UnknownDeclaration.
     """
     cells = [cell for row in _resolved(declarations, user, modes, args) for cell in row]
@@ -100,7 +100,7 @@ def policy_matrix(
     """Declaration and user policy against mode; each cell says the policy, who decided, and by which rule.
 
     Parameters as `policy_cells`. Columns, all string: `declaration`, `user`, and one for each mode, with cells like
-    `prompt (mode, R9)`. Raises: UnknownDeclaration.
+    `prompt (mode, approval/R9)`. Raises: UnknownDeclaration.
     """
     rows = list(_resolved(declarations, user, modes, args))
     columns = {

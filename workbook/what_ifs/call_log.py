@@ -5,9 +5,9 @@ DataFrame, one row for each call, with these columns:
 
 - `tool` category of text, never missing: the tool's name
 - `declaration` category of text, missing where the tool declared nothing: a tier (`read`, `write`, `exec`), or what
-  it declared as JSON, such as `{"tier":"read","policy":"prompt"}` (spec/approval.md A-1 to A-7)
+  it declared as JSON, such as `{"tier":"read","policy":"prompt"}` (approval/A-1 to approval/A-7)
 - `args` string, optional: the call's arguments as a JSON object, missing where nobody noted them
-- `legacyName` category of text, optional: the tool's former name (A-25)
+- `legacyName` category of text, optional: the tool's former name (approval/A-25)
 - any further columns, carried along as they are
 
 A file or a table that is read may have `tier` in place of `declaration`; then only the three words will do.

@@ -2,7 +2,8 @@
 
 Above `labsim`; below `call_log_files`, which reads files in pieces, and `call_logs`, which has the whole. A log is
 taken as it stands, so a slip of the pen is refused and never guessed at: to a host, `Read` would be as good as
-`exec` (A-2), and nobody who writes it means that. Each distinct value is looked at once, however many rows have it.
+`exec` (approval/A-2), and nobody who writes it means that. Each distinct value is looked at once, however many rows
+have it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class NoDeclaration(ValueError):
 def declared(label: str | None) -> Any:
     """What a declaration of a log hands to the engine; None stands for a tool that declared nothing.
 
-    A tier is itself. Everything else is JSON, and means what it means to a host (A-2 to A-7).
+    A tier is itself. Everything else is JSON, and means what it means to a host (approval/A-2 to approval/A-7).
     Raises: NoDeclaration.
     """
     if label is None:

@@ -2,7 +2,7 @@
 
 Above `many_calls`, which decides, `call_logs`, which reads, and `what_changes`; below the notebooks. A call that is
 resolved to `prompt` puts one prompt before a person, whatever they answer. The calls are taken as made directly,
-one by one: no dispatch vouches for them, and no safety check asks of its own accord (spec/wrapper.md W-22 to W-25).
+one by one: no dispatch vouches for them, and no safety check asks of its own accord (wrapper/W-22 to wrapper/W-25).
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class WhatIf:
         """One row for each call, with the index of `calls`.
 
         Columns: `tool` and `declaration` category, those of the log; `policy` category (allow, deny, prompt);
-        `source` category (tool, user, mode); `rule` category (R1 to R9, spec/approval.md section 6); `tier`
+        `source` category (tool, user, mode); `rule` category (approval/R1 to approval/R9); `tier`
         category (read, write, exec); `prompts` int8, how many a person sees, 0 or 1; `ends` category, the words of
         `ENDS`.
         """
@@ -241,7 +241,7 @@ def _settings(mode: Any, policies: Any = None, bash: Any = None) -> Settings:
     """Settings that say what a host would hear. Raises: BadSetting, BadRule."""
     words = ", ".join(ApprovalMode)
     if not (isinstance(mode, str) and mode in list(ApprovalMode)):
-        remedy = f"Use one of: {words}. A host would take it for yolo, and say nothing (A-18)."
+        remedy = f"Use one of: {words}. A host would take it for yolo, and say nothing (approval/A-18)."
         raise BadSetting("mode", f"{mode!r} is no mode", remedy)
     if not isinstance(policies, Mapping | None):
         found = f"policies are of type {type(policies).__name__}"
@@ -250,7 +250,7 @@ def _settings(mode: Any, policies: Any = None, bash: Any = None) -> Settings:
     for key, value in (policies or {}).items():
         policy = normalise_policy(value)
         if not isinstance(key, str) or policy is None:
-            remedy = f"Use one of: {', '.join(Policy)}. A host would ignore it, and say nothing (A-11)."
+            remedy = f"Use one of: {', '.join(Policy)}. A host would ignore it, and say nothing (approval/A-11)."
             raise BadSetting(f"policies, {key}", f"{value!r} is no policy", remedy)
         said[key] = policy
     rules = None if bash is None else parsed_rules(list(bash))
@@ -258,7 +258,9 @@ def _settings(mode: Any, policies: Any = None, bash: Any = None) -> Settings:
 
 
 def _keys(kind: Kind) -> Iterable[str]:
-    """The keys of user policies that the engine may look at for a call of this kind (A-23 to A-25)."""
+    """The keys of user policies that the engine may look at for a call of this kind (approval/A-23 to
+    approval/A-25).
+    """
     yield kind.tool
     said = declared(kind.declaration)
     if isinstance(said, Mapping) and isinstance(said.get("policyKey"), str):

@@ -11,21 +11,21 @@ from enum import StrEnum
 
 
 class SideEffectLevel(StrEnum):
-    """What a call changes (spec/gate.md section 1.1). The members have no order: PROCESS may reach as far as
+    """What a call changes. The members have no order: PROCESS may reach as far as
     EXTERNAL.
     """
 
-    NONE = "None"  # a read; never put to anybody (G7). Not the same as Python's None, which is unknown
+    NONE = "None"  # a read; never put to anybody (gate/G7). Not the same as Python's None, which is unknown
     LOCAL_STATE = "LocalState"
     PROCESS = "Process"
     EXTERNAL = "External"
 
 
 def judged(level: SideEffectLevel | None) -> SideEffectLevel:
-    """The level to judge a call by: the most it could be doing where nobody knows (A6)."""
+    """The level to judge a call by: the most it could be doing where nobody knows (gate/A6)."""
     return SideEffectLevel.EXTERNAL if level is None else level
 
 
 def is_consequential(level: SideEffectLevel | None) -> bool:
-    """Whether a call changes anything outside this process, or may (G1, A6)."""
+    """Whether a call changes anything outside this process, or may (gate/G1, gate/A6)."""
     return judged(level) is not SideEffectLevel.NONE

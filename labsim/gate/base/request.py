@@ -2,7 +2,7 @@
 
 Above `levels`, below everything that decides. Two conversations use these. The runtime puts an
 `AuthorizationRequest` to a gate and gets an `AuthorizationDecision`; where that is a prompt that no rule answers,
-an `ApprovalRequest` is put to an approver, who gives an `ApprovalAnswer`. Every default is a refusal (D1).
+an `ApprovalRequest` is put to an approver, who gives an `ApprovalAnswer`. Every default is a refusal (gate/D1).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from labsim.gate.base.levels import SideEffectLevel
 
 
 class ApprovalDecision(StrEnum):
-    """What an approver decided. `…ForSession` also stops it from being asked about this tool again (A3)."""
+    """What an approver decided. `…ForSession` also stops it from being asked about this tool again (gate/A3)."""
 
     ALLOW = "Allow"
     DENY = "Deny"
@@ -28,7 +28,7 @@ class ApprovalDecision(StrEnum):
 
     @classmethod
     def default(cls) -> ApprovalDecision:
-        """What silence means (D1)."""
+        """What silence means (gate/D1)."""
         return cls.DENY
 
     @property
@@ -43,8 +43,9 @@ class ApprovalDecision(StrEnum):
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
     """What the agent wants to do, as put to an approver. Anybody may make one, to try an approver of their own.
 
-    `input` is the call's input, parsed where it is JSON (A8). A `side_effect_level` of None means that the level is
-    unknown; judge it as EXTERNAL. SideEffectLevel.NONE never arrives here: a read is not put to anybody (A6).
+    `input` is the call's input, parsed where it is JSON (gate/A8). A `side_effect_level` of None means that the
+    level is unknown; judge it as EXTERNAL. SideEffectLevel.NONE never arrives here: a read is not put to anybody
+    (gate/A6).
     """
 
     request_id: str
@@ -58,11 +59,11 @@ class ApprovalRequest(Struct, frozen=True, kw_only=True):
 class ApprovalAnswer(Struct, frozen=True):
     """How an approver answered: the decision, and the words that the model will read where it is a no.
 
-    `ApprovalAnswer()` is a refusal. Allowing needs no reason, and one that is given is dropped (O15).
+    `ApprovalAnswer()` is a refusal. Allowing needs no reason, and one that is given is dropped (gate/O15).
     """
 
     decision: ApprovalDecision = ApprovalDecision.DENY
-    reason: str | None = None  # None: nobody gave one; the model reads W4. Not the same as ""
+    reason: str | None = None  # None: nobody gave one; the model reads gate/W4. Not the same as ""
 
     def because(self, reason: str) -> ApprovalAnswer:
         """The same answer with these words."""
@@ -72,7 +73,7 @@ class ApprovalAnswer(Struct, frozen=True):
     def of(cls, value: object) -> ApprovalAnswer:
         """An answer, from an answer or a bare decision.
 
-        Raises: TypeError, for anything else. `True`, `"Allow"` and nothing at all are no consent (D1).
+        Raises: TypeError, for anything else. `True`, `"Allow"` and nothing at all are no consent (gate/D1).
         """
         if isinstance(value, ApprovalAnswer) and isinstance(value.decision, ApprovalDecision):
             return value
@@ -88,7 +89,7 @@ class ApprovalAnswer(Struct, frozen=True):
 class Classification(Struct, frozen=True, kw_only=True):
     """What a tool says of a call beside its input. Only the level decides anything; the rest is for showing.
 
-    The words are those of the tool's descriptor. A level of None is unknown (A6).
+    The words are those of the tool's descriptor. A level of None is unknown (gate/A6).
     """
 
     side_effect_level: SideEffectLevel | None
@@ -99,7 +100,9 @@ class Classification(Struct, frozen=True, kw_only=True):
 
 
 class AuthorizationPreview(Struct, frozen=True, kw_only=True):
-    """One call, as its tool presents it before it runs. `structured_input` is what rules are matched on (P7)."""
+    """One call, as its tool presents it before it runs. `structured_input` is what rules are matched on
+    (gate/P7).
+    """
 
     classification: Classification
     raw_input: Any
@@ -124,7 +127,7 @@ class AuthorizationRequest(Struct, frozen=True, kw_only=True):
 
 
 class AuthorizationOutcome(StrEnum):
-    """What a gate can say. Allow and deny are final; only a prompt is passed on (O6)."""
+    """What a gate can say. Allow and deny are final; only a prompt is passed on (gate/O6)."""
 
     ALLOW = "allow"
     PROMPT = "prompt"

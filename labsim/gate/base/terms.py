@@ -37,7 +37,7 @@ class Duration(Struct, frozen=True, order=True):
         return -(-self.ns // _NS_PER_MS)
 
     def __str__(self) -> str:
-        """Whole seconds as `60s`; otherwise the largest unit that is not nought, cut off (W8)."""
+        """Whole seconds as `60s`; otherwise the largest unit that is not nought, cut off (gate/W8)."""
         if self.ns >= _NS_PER_SECOND and self.ns % _NS_PER_SECOND == 0:
             return f"{self.ns // _NS_PER_SECOND}s"
         for unit, size in (("ms", _NS_PER_MS), ("us", _NS_PER_US)):

@@ -1,11 +1,11 @@
 """The wildcard grammar of remembered rules, and the JSON text that it is matched on.
 
 Beside `request`. `*` stands for any run of characters, `/` and none at all included, and two stars mean no more
-than one (P1); `?` for exactly one Unicode character (P2). Everything else is literal, there is no escape (P3),
-both ends are anchored (P4) and case counts (P6). So a rule about a fragment is `*fragment*`, and the fragment
-quotes JSON (P9).
+than one (gate/P1); `?` for exactly one Unicode character (gate/P2). Everything else is literal, there is no escape
+(gate/P3), both ends are anchored (gate/P4) and case counts (gate/P6). So a rule about a fragment is `*fragment*`,
+and the fragment quotes JSON (gate/P9).
 
-`fnmatch` is another grammar: it knows `[]`, and folds case on some systems (P7).
+`fnmatch` is another grammar: it knows `[]`, and folds case on some systems (gate/P7).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def compact_json(value: Any) -> str:
-    """`value` as rules see it: no spaces, keys sorted at every depth, non-ASCII characters as they are (P7).
+    """`value` as rules see it: no spaces, keys sorted at every depth, non-ASCII characters as they are (gate/P7).
 
     Raises: ValueError or TypeError, if it is no JSON value.
     """
@@ -23,7 +23,7 @@ def compact_json(value: Any) -> str:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the whole of `text` fits `pattern`. Finds a way to fit it whenever there is one (P6).
+    """Whether the whole of `text` fits `pattern`. Finds a way to fit it whenever there is one (gate/P6).
 
     Only the last star has to be remembered: whatever an earlier star could still take over, the last one can too.
     That bounds the work by `len(pattern) * len(text)`, for every pattern.

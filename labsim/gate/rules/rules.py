@@ -1,9 +1,9 @@
 """Remembered rules: what one says, where it lives, and which of several answers a call.
 
-Above `pattern`, below the stores and the live session. A rule answers only what a gate put up as a prompt (O6).
-Among rules the order is total and `rank` states it: the narrowest scope with a match decides (R8); in it a
-pattern comes before the bare rule (R10); among patterns a deny comes first, then plain string order (R12). So a
-deny does not win as such: neither across scopes nor over a more specific allow (R13).
+Above `pattern`, below the stores and the live session. A rule answers only what a gate put up as a prompt
+(gate/O6). Among rules the order is total and `rank` states it: the narrowest scope with a match decides (gate/R8);
+in it a pattern comes before the bare rule (gate/R10); among patterns a deny comes first, then plain string order
+(gate/R12). So a deny does not win as such: neither across scopes nor over a more specific allow (gate/R13).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from labsim.gate.rules.pattern import matches
 class RuleScope(StrEnum):
     """How far a remembered rule holds, narrowest first."""
 
-    PROCESS = "process"  # one live session; never stored, gone with it (R1)
+    PROCESS = "process"  # one live session; never stored, gone with it (gate/R1)
     SESSION = "session"  # durable, by the agent's stable id
     PROJECT = "project"  # durable, shared by sessions of one project
     GLOBAL = "global"  # durable, every session of the store
@@ -34,20 +34,20 @@ DURABLE_SCOPES: Final = (RuleScope.SESSION, RuleScope.PROJECT, RuleScope.GLOBAL)
 
 
 class RuleKey(Struct, frozen=True):
-    """Which calls a rule is about. Without a pattern it is *bare*: every call of that tool (A3)."""
+    """Which calls a rule is about. Without a pattern it is *bare*: every call of that tool (gate/A3)."""
 
-    tool_name: str  # compared exactly; there is no pattern on names (R14)
+    tool_name: str  # compared exactly; there is no pattern on names (gate/R14)
     pattern: str | None = None
 
     def matches(self, tool_name: str, text: str | None) -> bool:
-        """Whether a call is covered. `text` is its input as compact JSON; None fits no pattern (P8)."""
+        """Whether a call is covered. `text` is its input as compact JSON; None fits no pattern (gate/P8)."""
         if tool_name != self.tool_name:
             return False
         return self.pattern is None or (text is not None and matches(self.pattern, text))
 
 
 class RuleAddress(Struct, frozen=True):
-    """The identity of one rule: the same key may stand once in each scope (R15)."""
+    """The identity of one rule: the same key may stand once in each scope (gate/R15)."""
 
     scope: RuleScope
     key: RuleKey
@@ -66,7 +66,7 @@ class RememberedRule(Struct, frozen=True, kw_only=True):
         return RuleAddress(self.scope, self.key)
 
     def decision(self) -> AuthorizationDecision:
-        """What the rule answers: an allow without a reason, or a deny with W5 or W6 (R16)."""
+        """What the rule answers: an allow without a reason, or a deny with gate/W5 or gate/W6 (gate/R16)."""
         if self.allow:
             return AuthorizationDecision.allow()
         return AuthorizationDecision.deny(words.remembered_refusal(self.reason))
@@ -75,7 +75,7 @@ class RememberedRule(Struct, frozen=True, kw_only=True):
 class RuleContext(Struct, frozen=True):
     """Whose rules apply. `session_id` is the agent's stable id, not that of one attachment to it.
 
-    `project_id` None means no project; "" is a project of its own (R4).
+    `project_id` None means no project; "" is a project of its own (gate/R4).
     """
 
     session_id: str
@@ -84,7 +84,8 @@ class RuleContext(Struct, frozen=True):
     def namespace(self, scope: RuleScope) -> str:
         """What separates the rules of one durable scope from those of others.
 
-        Raises: NotDurable (W19), for the process scope; ProjectIdRequired (W18), for a project that is not there.
+        Raises: NotDurable (gate/W19), for the process scope; ProjectIdRequired (gate/W18), for a project that is
+        not there.
         """
         if scope is RuleScope.PROCESS:
             raise NotDurable
@@ -115,12 +116,12 @@ def rank(rule: RememberedRule) -> tuple[int, bool, bool, str, str]:
 
 
 def winner(rules: Iterable[RememberedRule], tool_name: str, text: str | None) -> RememberedRule | None:
-    """The rule that answers a call, or None. The order in which rules are given does not count (R12)."""
+    """The rule that answers a call, or None. The order in which rules are given does not count (gate/R12)."""
     return min((rule for rule in rules if rule.key.matches(tool_name, text)), key=rank, default=None)
 
 
 def listed(rules: Iterable[RememberedRule]) -> tuple[RememberedRule, ...]:
-    """Rules in the order they are shown: scope, tool, patterns sorted, the bare rule last (R19)."""
+    """Rules in the order they are shown: scope, tool, patterns sorted, the bare rule last (gate/R19)."""
     return tuple(
         sorted(
             rules,
@@ -135,7 +136,7 @@ def listed(rules: Iterable[RememberedRule]) -> tuple[RememberedRule, ...]:
 
 
 def deduplicated(rules: Iterable[RememberedRule]) -> tuple[RememberedRule, ...]:
-    """One rule for each address: a deny first, then one with a reason, then the smallest reason (R21).
+    """One rule for each address: a deny first, then one with a reason, then the smallest reason (gate/R21).
 
     Old data may hold several at one address; reading them must not depend on which was written last.
     """

@@ -5,13 +5,13 @@ Beside `store`, whose protocol it follows; imported only by whoever has a file t
 
 Crash-safe: each change is one transaction with a rollback journal, so a writer that is killed leaves the file as
 it was or as it should be. Concurrent: each operation opens the file for itself, so threads and processes read
-side by side, and see each other's changes at their next call (R7); only the moment of a commit is exclusive.
+side by side, and see each other's changes at their next call (gate/R7); only the moment of a commit is exclusive.
 
-Fail closed: what cannot be read is an error and never fewer rules, since a lost deny would be a silent yes (R18).
-SQLite notices most damage by itself. The rest, a flipped bit in a text or a row that fell off a page, is noticed
-by the *seal*: a digest of all rows that is written with every change and checked with every reading. Files of
-older versions have no seal, no column for reasons, and perhaps several rows at one address; they are read as they
-are (R21) and sealed by the first change.
+Fail closed: what cannot be read is an error and never fewer rules, since a lost deny would be a silent yes
+(gate/R18). SQLite notices most damage by itself. The rest, a flipped bit in a text or a row that fell off a page,
+is noticed by the *seal*: a digest of all rows that is written with every change and checked with every reading.
+Files of older versions have no seal, no column for reasons, and perhaps several rows at one address; they are read
+as they are (gate/R21) and sealed by the first change.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _transaction(database: sqlite3.Connection, kind: str = "IMMEDIATE") -> Itera
 
 
 def _delete(database: sqlite3.Connection, scope: RuleScope, space: str, key: RuleKey) -> int:
-    """Remove all rows at one address, duplicates included (R21)."""
+    """Remove all rows at one address, duplicates included (gate/R21)."""
     return database.execute(
         "DELETE FROM rules WHERE scope = ? AND namespace = ? AND tool = ? AND pattern IS ?",
         (scope.value, space, key.tool_name, key.pattern),

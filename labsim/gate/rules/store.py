@@ -1,7 +1,8 @@
 """Where durable rules live: the protocol, a store in memory, and one that fails on purpose.
 
 Above `rules`, below `permissions`. A store answers at once; nothing here waits. It never holds process rules
-(R6), and a failure to read is an error, never an empty list: a deny that got lost would be a silent yes (R18).
+(gate/R6), and a failure to read is an error, never an empty list: a deny that got lost would be a silent yes
+(gate/R18).
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ class RuleStore(Protocol):
     """Durable rules, seen from one context at a time. Every method raises RuleStoreFailed where it cannot do its
     work.
 
-    `load` gives the rules of every durable scope that the context has, one for each address, as listed (R19).
-    `upsert` replaces at the same address (R15). `revoke` says whether there was one, `clear` how many there were;
-    repeating either is harmless (R20). All but `load` raise ProjectIdRequired and NotDurable as
+    `load` gives the rules of every durable scope that the context has, one for each address, as listed (gate/R19).
+    `upsert` replaces at the same address (gate/R15). `revoke` says whether there was one, `clear` how many there
+    were; repeating either is harmless (gate/R20). All but `load` raise ProjectIdRequired and NotDurable as
     `RuleContext.namespace` does.
     """
 
@@ -42,7 +43,9 @@ class RuleStore(Protocol):
 
 
 class MemoryRuleStore:
-    """Rules kept for as long as this object is. `rows` are seeds, and may hold several at one address (R21)."""
+    """Rules kept for as long as this object is. `rows` are seeds, and may hold several at one address
+    (gate/R21).
+    """
 
     def __init__(self, rows: Iterable[tuple[RuleContext, RememberedRule]] = ()) -> None:
         self._rows: list[tuple[str, RememberedRule]] = [

@@ -1,8 +1,8 @@
 """Authorizing one call: the gate, the rules, the question, and the bound around all three.
 
 Above `gates` and `permissions`, below `session`. The gate answers first and finally; only what it puts up as a
-prompt meets the rules, and only what they leave open becomes a request (O6, O8, O9). Whatever fails on the way
-denies the call with its text (O13, R18).
+prompt meets the rules, and only what they leave open becomes a request (gate/O6, gate/O8, gate/O9). Whatever fails
+on the way denies the call with its text (gate/O13, gate/R18).
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from labsim.stage import AbortSignal, Future, Stage
 
 
 class Verdict(Struct, frozen=True):
-    """What one call got, and at which step. A prompt is left as one where nobody turns it into a request (W11)."""
+    """What one call got, and at which step. A prompt is left as one where nobody turns it into a request
+    (gate/W11).
+    """
 
     decision: AuthorizationDecision
     by: DecidedBy
@@ -36,7 +38,7 @@ class Authorization:
     """One call on its way through gate, rules and question.
 
     `permissions` None: the session raises no requests. `classification` is what the event will carry; None where it
-    carries none, and the approver reads the level as unknown (A7).
+    carries none, and the approver reads the level as unknown (gate/A7).
     """
 
     def __init__(
@@ -58,9 +60,10 @@ class Authorization:
         self._entry: Pending | None = None
 
     async def within(self, bound: Duration | None, signal: AbortSignal | None) -> Verdict:
-        """The verdict, or a denial when the bound ends the wait (X1, X2) or the turn is given up (V4).
+        """The verdict, or a denial when the bound ends the wait (gate/X1, gate/X2) or the turn is given up
+        (gate/V4).
 
-        A gate that answers at once is never denied, however tiny the bound (X10).
+        A gate that answers at once is never denied, however tiny the bound (gate/X10).
         """
         task = self._stage.spawn(self._decide())
         if task.done or (bound is None and signal is None):
@@ -69,7 +72,7 @@ class Authorization:
 
         def give_up(verdict: Verdict) -> None:
             # An answer that was delivered in this same moment has won: its rule is written and its event is out
-            # (V5).
+            # (gate/V5).
             if task.done or ended.done or (self._entry is not None and self._entry.answer.done):
                 return
             task.close()  # takes the open request back, so that a late answer finds nothing

@@ -1,11 +1,11 @@
 """The permissions of one live session: its open requests, its process rules, and the way to the durable ones.
 
 Above `rules`, `store` and `stream`, below `authorization`. Everybody who holds the session holds this same
-object, its subagents included (R24); when it goes, the process rules go with it (R1).
+object, its subagents included (gate/R24); when it goes, the process rules go with it (gate/R1).
 
 Theory. A request is *open* from before its event until it is answered or given up, and it is in one table as long
 as it is open. Answering claims it there first; giving up removes it there at once. So an answer and the end of
-the wait cannot both win: whoever finds the entry has it, and the other finds nothing (V3, V4, V5).
+the wait cannot both win: whoever finds the entry has it, and the other finds nothing (gate/V3, gate/V4, gate/V5).
 """
 
 from __future__ import annotations
@@ -58,19 +58,23 @@ class PermissionDecision(Struct, frozen=True):
 
     @classmethod
     def of(cls, answer: ApprovalAnswer, for_session: RuleScope = RuleScope.PROCESS) -> PermissionDecision:
-        """An approver's answer; a `…ForSession` one is remembered in `for_session` (A3)."""
+        """An approver's answer; a `…ForSession` one is remembered in `for_session` (gate/A3)."""
         scope = for_session if answer.decision.for_session else None
         return cls(answer.decision.allows, scope, answer.reason)
 
     def authorization(self) -> AuthorizationDecision:
-        """What the waiting call gets: the reason of an allow is dropped (O15), a deny has one always (W4)."""
+        """What the waiting call gets: the reason of an allow is dropped (gate/O15), a deny has one always
+        (gate/W4).
+        """
         if self.allowed:
             return AuthorizationDecision.allow()
         return AuthorizationDecision.deny(words.DENIED if self.reason is None else self.reason)
 
 
 class Pending:
-    """One open request. `answer` settles with the decision; None stands for an answer that never comes (O12)."""
+    """One open request. `answer` settles with the decision; None stands for an answer that never comes
+    (gate/O12).
+    """
 
     __slots__ = ("answer", "request_id", "tool_call_id", "tool_name")
 
@@ -96,11 +100,11 @@ class PermissionHandle:
     # -- rules
 
     def rules(self) -> tuple[RememberedRule, ...]:
-        """Every rule that applies here, in the order of R19. Raises: RuleStoreFailed."""
+        """Every rule that applies here, in the order of gate/R19. Raises: RuleStoreFailed."""
         return listed((*self._process.values(), *self._store.load(self.context)))
 
     def find(self, tool_name: str, text: str | None) -> RememberedRule | None:
-        """The rule that answers a call, read live (R7). A process rule does so without the store (R9).
+        """The rule that answers a call, read live (gate/R7). A process rule does so without the store (gate/R9).
 
         Raises: RuleStoreFailed.
         """
@@ -108,9 +112,10 @@ class PermissionHandle:
         return own or winner(self._store.load(self.context), tool_name, text)
 
     def remember(self, rule: RememberedRule) -> None:
-        """Write a rule, over one at the same address. The call it is about must be one that a gate puts up (R23).
+        """Write a rule, over one at the same address. The call it is about must be one that a gate puts up
+        (gate/R23).
 
-        Raises: ProjectIdRequired (W18), RuleStoreFailed.
+        Raises: ProjectIdRequired (gate/W18), RuleStoreFailed.
         """
         if rule.scope is RuleScope.PROCESS:
             self._process[rule.key] = rule
@@ -128,7 +133,7 @@ class PermissionHandle:
         )
 
     def revoke(self, address: RuleAddress) -> bool:
-        """Forget the rule at one address; whether there was one (R20). Raises: ProjectIdRequired,
+        """Forget the rule at one address; whether there was one (gate/R20). Raises: ProjectIdRequired,
         RuleStoreFailed.
         """
         if address.scope is RuleScope.PROCESS:
@@ -147,7 +152,9 @@ class PermissionHandle:
         return existed
 
     def clear(self, scope: RuleScope) -> int:
-        """Forget the rules of one scope; how many there were (R20). Raises: ProjectIdRequired, RuleStoreFailed."""
+        """Forget the rules of one scope; how many there were (gate/R20). Raises: ProjectIdRequired,
+        RuleStoreFailed.
+        """
         if scope is RuleScope.PROCESS:
             removed = len(self._process)
             self._process.clear()
@@ -164,8 +171,8 @@ class PermissionHandle:
         return tuple(self._open)
 
     def register(self, tool_call_id: str, tool_name: str) -> Pending:
-        """Open a request under an id that was never used before (O10). Before its event, so that it can be answered
-        from within the event (O9).
+        """Open a request under an id that was never used before (gate/O10). Before its event, so that it can be
+        answered from within the event (gate/O9).
         """
         self._made += 1
         entry = Pending(self._stage, f"perm-{tool_call_id}-{self._made:016x}", tool_call_id, tool_name)
@@ -189,20 +196,22 @@ class PermissionHandle:
         )
 
     def forget(self, entry: Pending) -> None:
-        """Nobody waits for this any more; an answer to it is too late (V4). Harmless when repeated."""
+        """Nobody waits for this any more; an answer to it is too late (gate/V4). Harmless when repeated."""
         self._open.pop(entry.request_id, None)
 
     def discard(self, request_id: str) -> None:
-        """Drop an open request without an answer: whoever waits is refused (O12). Raises: NoPendingPermission."""
+        """Drop an open request without an answer: whoever waits is refused (gate/O12). Raises:
+        NoPendingPermission.
+        """
         with self._stage.lock:
             self._claim(request_id).answer.set_result(None)
             self._stage.drain()
 
     def resolve(self, request_id: str, decision: PermissionDecision) -> None:
-        """Answer an open request (V1). The order is the rule: scope, claim, rule, event, waiter.
+        """Answer an open request (gate/V1). The order is the rule: scope, claim, rule, event, waiter.
 
         Raises: ProjectIdRequired and RuleStoreFailed, which leave the request open, so that another answer may be
-        given (V2); NoPendingPermission (W17), if it is not open. In all three nothing is remembered.
+        given (gate/V2); NoPendingPermission (gate/W17), if it is not open. In all three nothing is remembered.
         """
         with self._stage.lock:
             if decision.remember_as is RuleScope.PROJECT:
@@ -235,7 +244,7 @@ class PermissionHandle:
 
 
 def _rule(tool_name: str, decision: PermissionDecision, scope: RuleScope) -> RememberedRule:
-    """What an answer leaves behind: always a bare rule (R22), with the reason of a refusal only (A4)."""
+    """What an answer leaves behind: always a bare rule (gate/R22), with the reason of a refusal only (gate/A4)."""
     return RememberedRule(
         key=RuleKey(tool_name),
         allow=decision.allowed,

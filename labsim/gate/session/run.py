@@ -2,9 +2,9 @@
 
 Above `runtime`, at the top of this host. Two coroutines: the *turn* makes the model's calls and blocks on each
 that must be approved; the *forwarder* takes the session's events one by one, puts each request to the approver,
-and only then passes the event on to the sink (F1). The run ends when both have. So a bound that ends the turn's
-wait leaves the forwarder where it is, parked in the approver: one that answers late is harmless, and one that
-never does leaves the run hanging exactly as without the bound (X3, X4, X5).
+and only then passes the event on to the sink (gate/F1). The run ends when both have. So a bound that ends the
+turn's wait leaves the forwarder where it is, parked in the approver: one that answers late is harmless, and one
+that never does leaves the run hanging exactly as without the bound (gate/X3, gate/X4, gate/X5).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from labsim.stage import AbortSignal
 
 
 class Sink(Protocol):
-    """Whoever follows a run from outside. One that raises is written to no more (F2)."""
+    """Whoever follows a run from outside. One that raises is written to no more (gate/F2)."""
 
     async def write(self, event: GateEvent) -> None: ...
 
@@ -74,10 +74,10 @@ class RunReport(Struct, frozen=True):
 
 
 class Run:
-    """One turn on a session, with whoever answers its requests. No approver means AllowAll (D2).
+    """One turn on a session, with whoever answers its requests. No approver means AllowAll (gate/D2).
 
     `signal` gives the turn up when aborted. `for_session` is the scope that a `…ForSession` answer is remembered
-    in; anything but PROCESS is an older host's (S3), in which the answer can fail to be recorded (F4).
+    in; anything but PROCESS is an older host's (gate/S3), in which the answer can fail to be recorded (gate/F4).
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Run:
         """Make the model's moves, one round of calls after another, and see the forwarder home.
 
         `rounds` is read as the turn goes, so it may look at what came before. Raises: what the sink raised, once
-        the run is over; the effects that were approved have happened all the same (F2).
+        the run is over; the effects that were approved have happened all the same (gate/F2).
         """
         session, stage = self.session, self.session.stage
         played_on(stage)
@@ -113,7 +113,7 @@ class Run:
             results, cancelled = await self._turn(rounds)
             session.stream.note(TurnEnded(at_ms=stage.now_ms, cancelled=cancelled))
             session.stream.unsubscribe(events)
-            await forwarder  # a forwarder that is parked in the approver is waited for (X5)
+            await forwarder  # a forwarder that is parked in the approver is waited for (gate/X5)
             error = self._sink_error
             session.stream.note(RunEnded(at_ms=stage.now_ms, error=None if error is None else str(error)))
         finally:
@@ -137,7 +137,9 @@ class Run:
     # -- the forwarder
 
     async def _forward(self, events: Subscription) -> None:
-        """Take events until the turn is over and all were taken (F3). Answers first, forwards then (F1)."""
+        """Take events until the turn is over and all were taken (gate/F3). Answers first, forwards then
+        (gate/F1).
+        """
         while (event := await events.next()) is not None:
             if isinstance(event, Lagged):
                 await self._notice(words.events_dropped(event.count))
@@ -148,7 +150,7 @@ class Run:
         await self._close_sink()
 
     async def _answer(self, event: PermissionRequested) -> None:
-        level = event.classification  # what is not carried stays unknown; a tool's name says nothing (A7)
+        level = event.classification  # what is not carried stays unknown; a tool's name says nothing (gate/A7)
         request = ApprovalRequest(
             request_id=event.request_id,
             tool_call_id=event.tool_call_id,
@@ -166,12 +168,12 @@ class Run:
             words.allow_not_recorded(request.tool_name, str(error)) if decision.allowed else decision.reason
         )
         if self._resolve(request, refusal) is not None:
-            return  # the request is gone: timed out or given up. A late answer is harmless (X4, V4)
+            return  # the request is gone: timed out or given up. A late answer is harmless (gate/X4, gate/V4)
         notice = words.allow_not_recorded_notice if decision.allowed else words.refusal_not_remembered_notice
         await self._notice(notice(request.tool_name, str(error)))
 
     async def _asked(self, request: ApprovalRequest) -> ApprovalAnswer:
-        """What the approver says; a failure of any kind is a no that says so (A2)."""
+        """What the approver says; a failure of any kind is a no that says so (gate/A2)."""
         self._note(
             ApproverAsked(
                 at_ms=self.session.stage.now_ms,
@@ -209,7 +211,7 @@ class Run:
         return answer
 
     def _resolve(self, request: ApprovalRequest, decision: PermissionDecision) -> RuntimeFailure | None:
-        """Deliver an answer. Returns the failure, which is not raised to the run (F4)."""
+        """Deliver an answer. Returns the failure, which is not raised to the run (gate/F4)."""
         try:
             self.session.permissions.resolve(request.request_id, decision)
         except RuntimeFailure as error:
@@ -236,7 +238,7 @@ class Run:
             return
         try:
             await self._sink.write(event)
-        except Exception as error:  # the sink's own failure: kept, and raised when the run is over (F2)
+        except Exception as error:  # the sink's own failure: kept, and raised when the run is over (gate/F2)
             self._sink_broke(error)
             return
         self._note(
@@ -265,7 +267,7 @@ class Run:
 
 
 def _parsed(preview: str) -> Any:
-    """The input behind a preview; what is no JSON stays the text that it is (A8)."""
+    """The input behind a preview; what is no JSON stays the text that it is (gate/A8)."""
     try:
         return loads(preview)
     except (JSONDecodeError, RecursionError):

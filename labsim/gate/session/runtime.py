@@ -1,8 +1,8 @@
 """The runtime: what sessions share, and how a session is opened and resumed.
 
 Above `session`, below `run`. Installed with `ApprovalGate` unless its maker says otherwise, even where everything
-will be approved: a runtime without a gate allows every call unseen, and reads not even a remembered deny (G6,
-O17).
+will be approved: a runtime without a gate allows every call unseen, and reads not even a remembered deny (gate/G6,
+gate/O17).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from labsim.gate.session.stream import EventStream
 from labsim.gate.tools import GateTool, Hook
 from labsim.stage import Stage
 
-#: What a runtime is built with where nobody says otherwise; None would be no gate at all (D3).
+#: What a runtime is built with where nobody says otherwise; None would be no gate at all (gate/D3).
 _DEFAULT_GATE = ApprovalGate()
 
 
@@ -43,14 +43,15 @@ class Runtime:
         )
 
     def attach(self, agent_id: str, *, project_id: str | None = None, raises_requests: bool = True) -> Session:
-        """A live session of an agent, new or known: its durable rules apply, its process rules start empty (R1).
+        """A live session of an agent, new or known: its durable rules apply, its process rules start empty
+        (gate/R1).
 
-        Without a project id there are no project rules to be had, and this host sets none by itself (R5).
+        Without a project id there are no project rules to be had, and this host sets none by itself (gate/R5).
         """
         return self._open(agent_id, project_id, raises_requests=raises_requests)
 
     def resume(self, agent_id: str, *, project_id: str | None = None) -> Session:
-        """Pick a conversation up again. Old versions' session rows of this agent are cleared first (R3).
+        """Pick a conversation up again. Old versions' session rows of this agent are cleared first (gate/R3).
 
         Raises: RuleStoreFailed, when that fails; then nothing is resumed.
         """

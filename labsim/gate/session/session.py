@@ -1,8 +1,8 @@
 """A live session: one call in its order, batches of calls, and subagents.
 
-Above `authorization` and `tools`, below `runtime` and `run`. The order of one call is the rule (O1): hooks, which
-may rewrite the input; its shape; the preview; the gate, and what follows from a prompt; the tool, or a refusal in
-its place. Hooks come first so that the input that is approved is the input that runs (O2).
+Above `authorization` and `tools`, below `runtime` and `run`. The order of one call is the rule (gate/O1): hooks,
+which may rewrite the input; its shape; the preview; the gate, and what follows from a prompt; the tool, or a
+refusal in its place. Hooks come first so that the input that is approved is the input that runs (gate/O2).
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from labsim.stage import AbortSignal, Future, Stage
 
 
 class Surroundings(Struct, kw_only=True):
-    """What the sessions of one runtime share. `gate` is the runtime's own; None: no gate at all (O17)."""
+    """What the sessions of one runtime share. `gate` is the runtime's own; None: no gate at all (gate/O17)."""
 
     stage: Stage
     tools: Mapping[str, GateTool]
     hooks: Sequence[Hook]
     gate: Authorizer | None
     model: str = ""
-    classifies: bool = True  # False: events carry no classification, so every level is unknown (A7)
+    classifies: bool = True  # False: events carry no classification, so every level is unknown (gate/A7)
 
 
 class _Admission(Struct, frozen=True):
@@ -58,7 +58,7 @@ class Session:
     """One live session. Made by `labsim.gate.session.runtime.Runtime`.
 
     A gate of its own replaces the runtime's for it and for subagents spawned afterwards; it is not kept over a
-    resume (O19). `permissions` None: nothing turns a prompt into a request (W11).
+    resume (gate/O19). `permissions` None: nothing turns a prompt into a request (gate/W11).
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class Session:
         return self._permissions
 
     def install_gate(self, gate: Authorizer) -> None:
-        """Put every later call to this gate; a call under way keeps the one it has (O5)."""
+        """Put every later call to this gate; a call under way keeps the one it has (gate/O5)."""
         self._own_gate = gate
         self.stream.note(GateInstalled(at_ms=self.stage.now_ms, gate=gate_name(gate)))
 
     def spawn_child(self, agent_id: str) -> Session:
-        """A subagent: the gate of just now, this session's rules and stream (O19, R24)."""
+        """A subagent: the gate of just now, this session's rules and stream (gate/O19, gate/R24)."""
         child = Session(self._around, agent_id, self.stream, self._permissions, self._own_gate)
         self._children[agent_id] = child
         gate = child.gate
@@ -112,7 +112,7 @@ class Session:
     # -- turns
 
     async def begin_turn(self) -> None:
-        """Wait until no turn is under way here: a session runs one at a time (A11)."""
+        """Wait until no turn is under way here: a session runs one at a time (gate/A11)."""
         while self._turn is not None:
             await self._turn
         self._turn = Future(self.stage)
@@ -125,7 +125,7 @@ class Session:
     # -- calls
 
     async def batch(self, uses: Sequence[ToolUse], signal: AbortSignal | None = None) -> tuple[ToolFinished, ...]:
-        """Make calls that the model makes at once: authorized one after the other, and only then run (O18).
+        """Make calls that the model makes at once: authorized one after the other, and only then run (gate/O18).
 
         Raises: AbortError, when `signal` is aborted before they are all authorized.
         """
@@ -149,7 +149,8 @@ class Session:
         return self._children[agent_id]
 
     async def _admit(self, use: ToolUse, signal: AbortSignal | None) -> _Admission:
-        gate = self.gate  # sampled once, with its bound: a posture switched from here on is for the next call (O5)
+        # sampled once, with its bound: a posture switched from here on is for the next call (gate/O5)
+        gate = self.gate
         self._history_len += 1
         self.stream.note(
             CallMade(
@@ -172,7 +173,9 @@ class Session:
             return self._turn_away(use, f"The input of {use.tool} does not fit: {misfit}")
         try:
             preview = tool.preview(use.input)
-        except Exception as error:  # the tool's own code; a call that cannot be shown is not put to anybody (O4)
+        except (
+            Exception
+        ) as error:  # the tool's own code; a call that cannot be shown is not put to anybody (gate/O4)
             return self._turn_away(use, words.denied_result(str(error) or type(error).__name__))
         self.stream.note(
             PreviewBuilt(
@@ -267,7 +270,7 @@ class Session:
 
     def _finish(self, admission: _Admission) -> ToolFinished:
         """Run the tool, or give the model the refusal in its place: an error result that does not end the turn
-        (O14).
+        (gate/O14).
         """
         use = admission.use
         content, is_error = admission.refusal or "", True

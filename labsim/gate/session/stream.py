@@ -1,8 +1,8 @@
 """A session's events, and those who follow them.
 
 Above `events`, below `permissions` and `run`. Two ways to follow: `listen` is called within the emission itself,
-and may answer a request there and then (O9); `subscribe` keeps events until its owner takes them, up to a
-capacity. One that lags behind it loses the oldest and is told how many (F5).
+and may answer a request there and then (gate/O9); `subscribe` keeps events until its owner takes them, up to a
+capacity. One that lags behind it loses the oldest and is told how many (gate/F5).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Subscription:
         self._waiter: Future[None] | None = None
 
     async def next(self) -> SessionEvent | Lagged | None:
-        """The next event, or how many were lost, or None when it is finished and everything was taken (F3)."""
+        """The next event, or how many were lost, or None when it is finished and everything was taken (gate/F3)."""
         while True:
             if self._lost:
                 lost, self._lost = self._lost, 0

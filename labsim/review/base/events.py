@@ -18,7 +18,7 @@ from labsim.terms import Status
 
 
 class CommandGiven(Event, frozen=True, kw_only=True, gc=False, tag="command_given"):
-    """A person gave a command of the desk; `word` is the part of it that counts (section 4)."""
+    """A person gave a command of the desk; `word` is the part of it that counts."""
 
     word: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.COMMAND}
@@ -64,9 +64,9 @@ class DialogOver(Event, frozen=True, kw_only=True, gc=False, tag="dialog_over"):
 class Discarded(StrEnum):
     """Why a dialog's outcome is not recorded."""
 
-    ABORTED = "aborted"  # by revoke, navigation or shutdown; tested before any answer (V-18)
-    BROKE = "broke"  # it raised: the client is gone, or the dialog failed (V-47)
-    OVERTAKEN = "overtaken"  # the note or the session changed under it (V-19)
+    ABORTED = "aborted"  # by revoke, navigation or shutdown; tested before any answer (review/V-18)
+    BROKE = "broke"  # it raised: the client is gone, or the dialog failed (review/V-47)
+    OVERTAKEN = "overtaken"  # the note or the session changed under it (review/V-19)
 
 
 class NoteRecorded(Event, frozen=True, kw_only=True, gc=False, tag="note_recorded"):
@@ -193,7 +193,7 @@ class PanelShown(Event, frozen=True, kw_only=True, gc=False, tag="panel_shown"):
 
 
 class PanelHidden(Event, frozen=True, kw_only=True, gc=False, tag="panel_hidden"):
-    """The panel is gone, its component disposed, and the focus is back where it was (V-60)."""
+    """The panel is gone, its component disposed, and the focus is back where it was (review/V-60)."""
 
     question_id: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.BACK}
@@ -203,7 +203,7 @@ class PanelHidden(Event, frozen=True, kw_only=True, gc=False, tag="panel_hidden"
 
 
 class PanelNeverShown(Event, frozen=True, kw_only=True, gc=False, tag="panel_never_shown"):
-    """The panel was ready only after the abort: it was disposed without being shown (V-60)."""
+    """The panel was ready only after the abort: it was disposed without being shown (review/V-60)."""
 
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.BACK}
 
@@ -228,7 +228,7 @@ class SessionMoved(Event, frozen=True, kw_only=True, gc=False, tag="session_move
 
 
 class MovePrevented(Event, frozen=True, kw_only=True, gc=False, tag="move_prevented"):
-    """An extension cancelled a move beforehand: nothing moved, and nothing ended (V-38)."""
+    """An extension cancelled a move beforehand: nothing moved, and nothing ended (review/V-38)."""
 
     by: str
     steps: ClassVar[Steps] = {Order.DESK: DeskStep.OUTSIDE}

@@ -5,10 +5,10 @@ diagram is drawn from `TRANSITIONS`, and the tests walk all of its pairs, so the
 
 Theory. Three things change together, and only one of them has a state that forbids anything. The *phase* says
 whether a dialog of the desk is open, and which one; it decides what may happen next. The *status* of the note
-never forbids anything: no status is final (V-5), so a step says which status it leads to, whatever it was. The
-*grant* is there or not; a step keeps it, drops it, or gives it. What a step needs besides the right phase (a valid
-text, a live grant, an untouched base) is its `guard`, in words: the engine checks it before it takes the step, and
-takes another one, which records nothing, where it fails.
+never forbids anything: no status is final (review/V-5), so a step says which status it leads to, whatever it was.
+The *grant* is there or not; a step keeps it, drops it, or gives it. What a step needs besides the right phase (a
+valid text, a live grant, an untouched base) is its `guard`, in words: the engine checks it before it takes the
+step, and takes another one, which records nothing, where it fails.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class GrantEffect(StrEnum):
 
 
 class GrantEnd(StrEnum):
-    """Every way a grant ends: the rows of section 6, in their order."""
+    """Every way a grant ends: review/end-1 to review/end-9, in their order."""
 
     CONSUMED = "used up by an agent change"
     REVIEWED = "a person recorded an outcome"
@@ -200,64 +200,78 @@ def _ends(action: Action, phases: tuple[Phase, ...], rule: str, end: GrantEnd, *
 
 _A, _S, _E = Action, Status, GrantEnd
 _ROWS: Final[tuple[_Row, ...]] = (
-    _Row(action=_A.READ, phases=_EVERY, rule="S1"),
-    # A review: the editor, then the selector. The text that was edited counts only for Accept (V-16).
-    _Row(action=_A.OPEN_REVIEW, phases=(Phase.IDLE,), rule="section 4", to=Phase.EDITING),
-    _Row(action=_A.SUBMIT_TEXT, phases=(Phase.EDITING,), rule="section 4", to=Phase.CHOOSING),
+    _Row(action=_A.READ, phases=_EVERY, rule="review/S1"),
+    # A review: the editor, then the selector. The text that was edited counts only for Accept (review/V-16).
+    _Row(action=_A.OPEN_REVIEW, phases=(Phase.IDLE,), rule="review/command-review", to=Phase.EDITING),
+    _Row(action=_A.SUBMIT_TEXT, phases=(Phase.EDITING,), rule="review/command-review", to=Phase.CHOOSING),
     _Row(
         action=_A.ACCEPT,
         phases=(Phase.CHOOSING,),
-        rule="S2",
+        rule="review/S2",
         to=Phase.IDLE,
         status=_S.ACCEPTED,
         takes_text=True,
         end=_E.REVIEWED,
         guard=_VALID_TEXT,
     ),
-    _Row(action=_A.ACCEPT_INVALID, phases=(Phase.CHOOSING,), rule="S3", to=Phase.IDLE),
-    _records(_A.REJECT, Phase.CHOOSING, "S4", _S.REJECTED, _E.REVIEWED),
-    _records(_A.ESCAPE, Phase.EDITING, "S5", _S.CANCELLED, _E.REVIEWED),
-    _records(_A.CANCEL, Phase.CHOOSING, "S6", _S.CANCELLED, _E.REVIEWED),
-    # A delegation: an older grant ends when the question opens, not when it is answered (section 6, row 8).
-    _Row(action=_A.OPEN_DELEGATE, phases=(Phase.IDLE,), rule="section 6", to=Phase.CONFIRMING, end=_E.ASKED_AGAIN),
-    _Row(action=_A.CONFIRM, phases=(Phase.CONFIRMING,), rule="S7", to=Phase.IDLE, gives=True, guard=_UNTOUCHED),
-    _Row(action=_A.DECLINE, phases=(Phase.CONFIRMING,), rule="S8", to=Phase.IDLE, end=_E.ASKED_AGAIN),
+    _Row(action=_A.ACCEPT_INVALID, phases=(Phase.CHOOSING,), rule="review/S3", to=Phase.IDLE),
+    _records(_A.REJECT, Phase.CHOOSING, "review/S4", _S.REJECTED, _E.REVIEWED),
+    _records(_A.ESCAPE, Phase.EDITING, "review/S5", _S.CANCELLED, _E.REVIEWED),
+    _records(_A.CANCEL, Phase.CHOOSING, "review/S6", _S.CANCELLED, _E.REVIEWED),
+    # A delegation: an older grant ends when the question opens, not when it is answered (review/end-8).
+    _Row(
+        action=_A.OPEN_DELEGATE,
+        phases=(Phase.IDLE,),
+        rule="review/command-delegate",
+        to=Phase.CONFIRMING,
+        end=_E.ASKED_AGAIN,
+    ),
+    _Row(
+        action=_A.CONFIRM, phases=(Phase.CONFIRMING,), rule="review/S7", to=Phase.IDLE, gives=True, guard=_UNTOUCHED
+    ),
+    _Row(action=_A.DECLINE, phases=(Phase.CONFIRMING,), rule="review/S8", to=Phase.IDLE, end=_E.ASKED_AGAIN),
     # The panel.
-    _Row(action=_A.OPEN_PANEL, phases=(Phase.IDLE,), rule="section 8", to=Phase.PANEL, guard="terminal mode"),
-    _records(_A.PANEL_ACCEPT, Phase.PANEL, "S13", _S.ACCEPTED, _E.REVIEWED),
-    _records(_A.PANEL_REJECT, Phase.PANEL, "S13", _S.REJECTED, _E.REVIEWED),
-    _records(_A.PANEL_CANCEL, Phase.PANEL, "S13", _S.CANCELLED, _E.REVIEWED),
-    # A command that cannot be followed now: busy, no UI, no terminal, or no such word (V-20 to V-23).
-    _Row(action=_A.REFUSE_COMMAND, phases=_EVERY, rule="V-20 to V-23"),
+    _Row(
+        action=_A.OPEN_PANEL,
+        phases=(Phase.IDLE,),
+        rule="review/command-overlay",
+        to=Phase.PANEL,
+        guard="terminal mode",
+    ),
+    _records(_A.PANEL_ACCEPT, Phase.PANEL, "review/S13", _S.ACCEPTED, _E.REVIEWED),
+    _records(_A.PANEL_REJECT, Phase.PANEL, "review/S13", _S.REJECTED, _E.REVIEWED),
+    _records(_A.PANEL_CANCEL, Phase.PANEL, "review/S13", _S.CANCELLED, _E.REVIEWED),
+    # A command that cannot be followed now: busy, no UI, no terminal, or no such word (review/V-20 to review/V-23).
+    _Row(action=_A.REFUSE_COMMAND, phases=_EVERY, rule="review/V-20 to review/V-23"),
     # The agent.
     _Row(
         action=_A.ACT_REVISE,
         phases=(Phase.IDLE,),
-        rule="S10",
+        rule="review/S10",
         status=_S.DRAFT,
         takes_text=True,
         end=_E.CONSUMED,
         guard=f"{_GRANTED}, and {_VALID_TEXT}",
     ),
-    _records(_A.ACT_ACCEPT, Phase.IDLE, "S11", _S.ACCEPTED, _E.CONSUMED, _GRANTED),
-    _records(_A.ACT_REJECT, Phase.IDLE, "S11", _S.REJECTED, _E.CONSUMED, _GRANTED),
-    _records(_A.ACT_CANCEL, Phase.IDLE, "S11", _S.CANCELLED, _E.CONSUMED, _GRANTED),
-    _Row(action=_A.ACT_REFUSED, phases=_EVERY, rule="S12"),
+    _records(_A.ACT_ACCEPT, Phase.IDLE, "review/S11", _S.ACCEPTED, _E.CONSUMED, _GRANTED),
+    _records(_A.ACT_REJECT, Phase.IDLE, "review/S11", _S.REJECTED, _E.CONSUMED, _GRANTED),
+    _records(_A.ACT_CANCEL, Phase.IDLE, "review/S11", _S.CANCELLED, _E.CONSUMED, _GRANTED),
+    _Row(action=_A.ACT_REFUSED, phases=_EVERY, rule="review/S12"),
     # What ends everything that is pending.
-    _ends(_A.REVOKE, _LIVE, "S9", _E.REVOKED),
-    _ends(_A.SWITCH, _LIVE, "S14", _E.SWITCHED, rebuilt=True),
-    _ends(_A.BRANCH, _LIVE, "S14", _E.BRANCHED, rebuilt=True),
-    _ends(_A.GO, _LIVE, "S14", _E.MOVED, rebuilt=True),
-    _Row(action=_A.SHUT_DOWN, phases=_EVERY, rule="S15", to=Phase.CLOSED, end=_E.SHUT_DOWN, aborts=True),
+    _ends(_A.REVOKE, _LIVE, "review/S9", _E.REVOKED),
+    _ends(_A.SWITCH, _LIVE, "review/S14", _E.SWITCHED, rebuilt=True),
+    _ends(_A.BRANCH, _LIVE, "review/S14", _E.BRANCHED, rebuilt=True),
+    _ends(_A.GO, _LIVE, "review/S14", _E.MOVED, rebuilt=True),
+    _Row(action=_A.SHUT_DOWN, phases=_EVERY, rule="review/S15", to=Phase.CLOSED, end=_E.SHUT_DOWN, aborts=True),
     # A dialog that is over without an outcome.
-    _Row(action=_A.TOO_LATE, phases=_EVERY, rule="S16"),
-    _Row(action=_A.DIALOG_BROKE, phases=_DIALOGS, rule="S17", to=Phase.IDLE, end=_E.FAILED),
-    _Row(action=_A.DISCARD, phases=_DIALOGS, rule="V-19", to=Phase.IDLE),
+    _Row(action=_A.TOO_LATE, phases=_EVERY, rule="review/S16"),
+    _Row(action=_A.DIALOG_BROKE, phases=_DIALOGS, rule="review/S17", to=Phase.IDLE, end=_E.FAILED),
+    _Row(action=_A.DISCARD, phases=_DIALOGS, rule="review/V-19", to=Phase.IDLE),
     # Nothing is half recorded: where the entry could not be saved, the permission is gone as well.
     _Row(
         action=_A.APPEND_FAILED,
         phases=(Phase.IDLE, Phase.EDITING, Phase.CHOOSING, Phase.PANEL),
-        rule="V-14",
+        rule="review/V-14",
         to=Phase.IDLE,
         end=_E.FAILED,
     ),
@@ -291,5 +305,5 @@ class StatusEdge(Struct, frozen=True):
 def status_edges(
     steps: Iterable[tuple[tuple[Phase, Action], Step]] = TRANSITIONS.items(),
 ) -> tuple[StatusEdge, ...]:
-    """The arrows between statuses, from the table: each leads from every status to one (V-5)."""
+    """The arrows between statuses, from the table: each leads from every status to one (review/V-5)."""
     return tuple(StatusEdge(action, step.status, step.rule) for (_, action), step in steps if step.status)

@@ -24,7 +24,7 @@ class EntryType(StrEnum):
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One entry (V-7). `parent_id` None: it stands at the root. `timestamp`: ISO 8601, of simulated time."""
+    """One entry (review/V-7). `parent_id` None: it stands at the root. `timestamp`: ISO 8601, of simulated time."""
 
     type: str
     id: str

@@ -1,6 +1,7 @@
 """The note as a branch has it: text, status, revision; and what counts as an entry of it.
 
-Above `tree` and `states`, below `desk`. Nothing here remembers anything: who wants the note walks the branch (V-8).
+Above `tree` and `states`, below `desk`. Nothing here remembers anything: who wants the note walks the branch
+(review/V-8).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from labsim.review.branch.entries import Entry, EntryType
 from labsim.review.branch.tree import SessionTree
 from labsim.terms import Status
 
-LONGEST: Final = 12_000  # characters, counted as code points (V-2, V-3)
+LONGEST: Final = 12_000  # characters, counted as code points (review/V-2, review/V-3)
 VERSION: Final = 1  # of the data in an entry
 
 #: The packaged release note, as its bytes were read.
@@ -26,7 +27,7 @@ PACKAGED_NOTE: Final = RELEASE_NOTE.encode()
 
 
 class FixtureUnavailable(HostError):
-    """The packaged note is missing, is not UTF-8, or is no valid draft: there is nothing to review (V-4)."""
+    """The packaged note is missing, is not UTF-8, or is no valid draft: there is nothing to review (review/V-4)."""
 
     def __init__(self) -> None:
         super().__init__(COPY.errors.no_fixture.format(name=COPY.note))
@@ -42,15 +43,15 @@ class Note(Struct, frozen=True, kw_only=True):
 
 
 def valid_text(text: object) -> bool:
-    """Whether `text` can be a draft: not blank after trimming, at most 12,000 characters (V-2).
+    """Whether `text` can be a draft: not blank after trimming, at most 12,000 characters (review/V-2).
 
-    Trimming is only for the test; what is stored is the text as it is (V-3).
+    Trimming is only for the test; what is stored is the text as it is (review/V-3).
     """
     return isinstance(text, str) and len(text) <= LONGEST and trim(text) != ""
 
 
 def note_on(tree: SessionTree, fixture: bytes | None) -> Note:
-    """The note on the current branch: the nearest valid entry, or else the fixture (V-1, V-8).
+    """The note on the current branch: the nearest valid entry, or else the fixture (review/V-1, review/V-8).
 
     `fixture` is what was read of the packaged file; None: there was none.
     Raises: FixtureUnavailable, only where the fixture is what counts.
@@ -71,12 +72,13 @@ def fixture_text(fixture: bytes | None) -> str:
     except UnicodeDecodeError:
         raise FixtureUnavailable from None
     if not valid_text(text):
-        raise FixtureUnavailable  # a change that keeps this text could be recorded, and never be read again (V-10)
+        # a change that keeps this text could be recorded, and never be read again (review/V-10)
+        raise FixtureUnavailable
     return text
 
 
 def read_entry(entry: Entry) -> Note | None:
-    """The note in one entry; None if it is somebody else's, or malformed (V-10)."""
+    """The note in one entry; None if it is somebody else's, or malformed (review/V-10)."""
     if entry.type != EntryType.CUSTOM or entry.custom_type != COPY.entry or not isinstance(entry.data, Mapping):
         return None
     data: Mapping[str, Any] = entry.data
@@ -92,7 +94,7 @@ def read_entry(entry: Entry) -> Note | None:
 
 
 def entry_data(text: str, status: Status, revision: int) -> dict[str, Any]:
-    """What an entry holds of the note (V-7)."""
+    """What an entry holds of the note (review/V-7)."""
     return {"version": VERSION, "text": text, "status": status.value, "revision": revision}
 
 

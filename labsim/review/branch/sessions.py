@@ -1,7 +1,7 @@
 """A host's sessions: which there are, which one is open, and the moves between and inside them.
 
 Above `tree`, beside `desk`, which hears of completed moves only. Each move asks the extensions first, and a veto
-leaves everything as it was (V-38); once it is done it is announced.
+leaves everything as it was (review/V-38); once it is done it is announced.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ class Sessions:
         return await self._moved(_BRANCH, lambda: self._opened(path))
 
     async def go(self, entry_id: str | None) -> bool:
-        """Move inside the current session's tree; None: to before the first entry (V-9). Raises: UnknownEntry."""
+        """Move inside the current session's tree; None: to before the first entry (review/V-9). Raises:
+        UnknownEntry.
+        """
         self._path(entry_id)  # refused before anybody is asked
 
         def move() -> SessionTree:

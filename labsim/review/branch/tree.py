@@ -21,7 +21,7 @@ Save: TypeAlias = Callable[[str, Entry], None]
 
 
 class NotSaved(HostError):
-    """An entry could not be saved, so nothing was recorded (V-14)."""
+    """An entry could not be saved, so nothing was recorded (review/V-14)."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(COPY.errors.not_saved.format(reason=reason))
@@ -59,7 +59,7 @@ class SessionTree:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """All entries of all branches, in recording order (V-11)."""
+        """All entries of all branches, in recording order (review/V-11)."""
         return tuple(self._entries.values())
 
     def branch(self) -> Iterator[Entry]:
@@ -105,7 +105,7 @@ class SessionTree:
         return entry
 
     def move_to(self, entry_id: str | None) -> None:
-        """Make an entry the leaf; None: the position before the first one (V-9). Raises: UnknownEntry."""
+        """Make an entry the leaf; None: the position before the first one (review/V-9). Raises: UnknownEntry."""
         if entry_id is not None and entry_id not in self._entries:
             raise UnknownEntry(self.id, entry_id, self._entries)
         self.leaf_id = entry_id

@@ -1,6 +1,6 @@
 """Untrusted text on a terminal's terms: made harmless, measured in columns, cut and wrapped.
 
-Beside `states`, below `panel` and `desk`; pure. For display only: the stored text is never touched (V-58).
+Beside `states`, below `panel` and `desk`; pure. For display only: the stored text is never touched (review/V-58).
 
 What is measured is what a terminal shows: one column for most characters, two for wide ones, none for marks that
 sit on the character before. A mark stays with its character, so that a row never begins with one. Where terminals
@@ -33,7 +33,8 @@ _REMOVED: Final = re.compile(
 
 
 def sanitise(text: str) -> str:
-    """`text` without anything that acts on a terminal; every line break is a newline, a tab four spaces (V-58).
+    """`text` without anything that acts on a terminal; every line break is a newline, a tab four spaces
+    (review/V-58).
 
     The line and paragraph separators of Unicode count as line breaks, so that a row is a row to everybody. HTML
     stays as it is: it is text.
@@ -78,7 +79,7 @@ def cut(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int) -> tuple[str, ...]:
-    """The rows of sanitised `text` at `width` columns, at least one (V-53).
+    """The rows of sanitised `text` at `width` columns, at least one (review/V-53).
 
     Broken at a space where a row has one, which then is not shown, else inside the word; empty lines are kept. At
     a width of 1 a wide character fits nowhere, and `…` stands for it.

@@ -28,12 +28,12 @@ class Overlays(Protocol):
     """A terminal's place for a component of an extension's own."""
 
     async def custom(self, factory: PanelFactory, *, signal: AbortSignal) -> Any:
-        """Show a panel and wait. Returns: the outcome. Raises: AbortError, when the signal aborts (V-60)."""
+        """Show a panel and wait. Returns: the outcome. Raises: AbortError, when the signal aborts (review/V-60)."""
         ...
 
 
 class ShownPanel:
-    """A panel that is on screen: takes chunks of input and new widths until its first outcome (V-57)."""
+    """A panel that is on screen: takes chunks of input and new widths until its first outcome (review/V-57)."""
 
     def __init__(self, stage: Stage, question_id: str, panel: Panel) -> None:
         self._stage = stage
@@ -49,7 +49,7 @@ class ShownPanel:
             self._stage.reply(self.question_id, self.panel.outcome.value)
 
     def resize(self, viewport: int) -> None:
-        """The terminal has another width now (V-61)."""
+        """The terminal has another width now (review/V-61)."""
         self.panel = self.panel.resize(viewport)
 
 

@@ -1,7 +1,7 @@
 """The overlay panel as pure state: what it shows, and what each key does. No terminal, no focus, no widget.
 
 Above `display`, below `overlay`; a widget or a terminal puts itself around it, feeds it the chunks that it
-receives, and shows `rows`. It listens to nothing by itself and types nothing anywhere (V-59).
+receives, and shows `rows`. It listens to nothing by itself and types nothing anywhere (review/V-59).
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ class Panel(Struct, frozen=True, kw_only=True):
 
     @property
     def width(self) -> int:
-        """The columns that a row may take (V-50)."""
+        """The columns that a row may take (review/V-50)."""
         return _width(self.viewport)
 
     @property
     def body(self) -> tuple[str, ...]:
-        """Exactly eight lines, blank ones where the note has ended (V-51)."""
+        """Exactly eight lines, blank ones where the note has ended (review/V-51)."""
         shown = self.lines[self.offset : self.offset + BODY_LINES]
         return shown + ("",) * (BODY_LINES - len(shown))
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """All twelve rows as plain text: title, rule, body, position, hint (V-52)."""
+        """All twelve rows as plain text: title, rule, body, position, hint (review/V-52)."""
         words, total = COPY.panel, len(self.lines)
         last = min(self.offset + BODY_LINES, total)
         position = words.position.format(first=self.offset + 1, last=last, total=total)
@@ -97,7 +97,7 @@ class Panel(Struct, frozen=True, kw_only=True):
         return replace(self, offset=self._clamped(self.offset + (1 if key is Key.DOWN else -1)))
 
     def resize(self, viewport: int) -> Panel:
-        """The panel on a terminal of another width: wrapped again, its offset in range again (V-61)."""
+        """The panel on a terminal of another width: wrapped again, its offset in range again (review/V-61)."""
         lines = wrap(self.text, _width(viewport))
         wrapped = replace(self, viewport=viewport, lines=lines)
         return replace(wrapped, offset=wrapped._clamped(self.offset))

@@ -1,4 +1,4 @@
-"""Critical commands, and commands too long to be meant well (spec/approval.md 9.4)."""
+"""Critical commands, and commands too long to be meant well (approval/C1 to approval/C14)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from labsim.bash import (
 
 
 def test_the_examples_below_cover_every_critical_rule():
-    """9.4: C1 to C14, and every one of them has a shape."""
+    """9.4: approval/C1 to approval/C14, and every one of them has a shape."""
     assert list(CRITICAL_EXAMPLES) == [rule.value for rule in CriticalRule]
     assert list(dict.fromkeys(shape.rule for shape in CRITICAL_SHAPES)) == list(CriticalRule)
 
@@ -29,7 +29,7 @@ def test_the_examples_below_cover_every_critical_rule():
     ("rule", "command"), [(rule, command) for rule, (yes, _) in CRITICAL_EXAMPLES.items() for command in yes]
 )
 def test_a_critical_shape_is_found_anywhere_in_the_text(rule, command):
-    """C1 to C14, where each holds."""
+    """approval/C1 to approval/C14, where each holds."""
     shapes = {shape.rule.value for shape in CRITICAL_SHAPES if shape.found_in(command)}
 
     assert rule in shapes
@@ -40,7 +40,7 @@ def test_a_critical_shape_is_found_anywhere_in_the_text(rule, command):
     ("rule", "command"), [(rule, command) for rule, (_, no) in CRITICAL_EXAMPLES.items() for command in no]
 )
 def test_a_text_that_only_resembles_a_critical_shape_is_none(rule, command):
-    """C1 to C14, a step beside each."""
+    """approval/C1 to approval/C14, a step beside each."""
     shapes = {shape.rule.value for shape in CRITICAL_SHAPES if shape.found_in(command)}
 
     assert rule not in shapes
@@ -62,7 +62,9 @@ def test_the_shape_that_was_found_is_named_also_where_another_row_decides():
 
 
 def test_an_allow_cannot_vouch_for_a_critical_command():
-    """A-56 and A-57: a reboot that is only a name counts, and B2 outranks the rule that applies."""
+    """approval/A-56 and approval/A-57: a reboot that is only a name counts, and approval/B2 outranks the rule that
+    applies.
+    """
     rules = parse_rules(setting(("*", "allow")))
 
     assert explain("find . -name reboot", rules) == BashVerdict(

@@ -1,4 +1,6 @@
-"""Bash rules: which one applies, what is declared, and that nothing is ever run (spec/approval.md section 9)."""
+"""Bash rules: which one applies, what is declared, and that nothing is ever run (approval/A-43 to
+approval/A-61).
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def test_every_example_of_the_specification_is_classified_as_it_says(rules, comm
 
 
 def test_no_example_runs_a_command_opens_a_file_or_loads_code():
-    """A-50: while everything above is classified, the interpreter reports not one auditable act."""
+    """approval/A-50: while everything above is classified, the interpreter reports not one auditable act."""
     work = [[rules, command, compound] for rules, command, _, _ in EXAMPLES for compound in (False, True)]
     work += [[CHAIN_RULES, "git status && npm test", True]]
     work += [[[], text, False] for texts in CRITICAL_EXAMPLES.values() for side in texts for text in side]
@@ -104,12 +106,14 @@ print(json.dumps({"quiet": quiet, "after": seen, "entered": executor.entered}))
 
 
 def test_a_setting_that_is_no_list_holds_no_rules():
-    """A-43: a map, a text, null and a number are no rules."""
+    """approval/A-43: a map, a text, null and a number are no rules."""
     assert [parse_rules(value) for value in ({"match": "ls", "approval": "allow"}, "ls", None, 3)] == [()] * 4
 
 
 def test_items_that_are_no_rule_are_skipped_and_the_rest_keep_their_order_and_place():
-    """A-43: no map, no text to match, a blank one, no such policy; the policy word is trimmed and lower-cased."""
+    """approval/A-43: no map, no text to match, a blank one, no such policy; the policy word is trimmed and
+    lower-cased.
+    """
     rules = parse_rules(
         [
             "ls",
@@ -144,7 +148,7 @@ def test_items_that_are_no_rule_are_skipped_and_the_rest_keep_their_order_and_pl
     ],
 )
 def test_blanks_are_trimmed_and_joined_as_the_host_counts_them(pattern, command, matches):
-    """A-44: any run of the host's blanks is one space, in the pattern and in the command."""
+    """approval/A-44: any run of the host's blanks is one space, in the pattern and in the command."""
     verdict = explain(command, parse_rules(setting((pattern, "prompt"))))
 
     assert (verdict.rule is not None) is matches
@@ -169,7 +173,7 @@ def test_blanks_are_trimmed_and_joined_as_the_host_counts_them(pattern, command,
     ],
 )
 def test_a_star_is_any_run_and_every_other_character_is_itself(pattern, text, matches):
-    """A-45: the whole string, case-sensitively."""
+    """approval/A-45: the whole string, case-sensitively."""
     assert BashRule(match=pattern, approval=Policy.DENY).matches(text) is matches
 
 
@@ -185,13 +189,13 @@ def naively(pattern: str, text: str) -> bool:
 
 @given(st.text("ab* ", max_size=9), st.text("ab ", max_size=12))
 def test_whole_string_matching_agrees_with_a_naive_matcher(pattern, text):
-    """A-45, for any pattern and text."""
+    """approval/A-45, for any pattern and text."""
     assert BashRule(match=pattern, approval=Policy.ALLOW).matches(text) is naively(pattern, text)
 
 
 @pytest.mark.parametrize("command", ["", "   ", "\n\t", None, 3, ["ls"], {"command": "ls"}])
 def test_an_empty_command_matches_no_rule(command):
-    """A-46: not even a lone star; what is no text counts as empty (B5)."""
+    """approval/A-46: not even a lone star; what is no text counts as empty (approval/B5)."""
     rules = parse_rules(setting(("*", "deny"), ("*", "allow")))
 
     assert explain(command, rules) == BashVerdict(
@@ -202,7 +206,7 @@ def test_an_empty_command_matches_no_rule(command):
 
 
 def test_an_allow_must_vouch_for_the_whole_command():
-    """A-47: it matches the text, and still does not apply once something could be hidden in it."""
+    """approval/A-47: it matches the text, and still does not apply once something could be hidden in it."""
     rules = parse_rules(P)
 
     assert explain("git status; rm x", rules) == BashVerdict(
@@ -217,7 +221,7 @@ def test_an_allow_must_vouch_for_the_whole_command():
 
 
 def test_a_restriction_applies_to_the_whole_or_to_any_one_command_in_it():
-    """A-48: the verdict says which."""
+    """approval/A-48: the verdict says which."""
     rules = parse_rules(setting(("rm *", "deny"), ("a; b", "prompt")))
 
     assert explain("cd a && rm x", rules) == BashVerdict(
@@ -233,14 +237,14 @@ def test_a_restriction_applies_to_the_whole_or_to_any_one_command_in_it():
 
 
 def test_the_first_rule_that_applies_wins_and_may_hide_a_later_deny():
-    """A-49: an allow ahead of a deny hides it, but only as long as the allow applies."""
+    """approval/A-49: an allow ahead of a deny hides it, but only as long as the allow applies."""
     rules = parse_rules(GIT_THEN_PUSH)
 
     assert explain("git push", rules).rule == rules[0]
     assert explain("git push; ls", rules).decision == denied("git push*")
 
 
-# --------------------------------------------------------------------------------- what comes of it, A-57
+# --------------------------------------------------------------------------------- what comes of it, approval/A-57
 
 
 def resolution(rules: Any, command: str, mode: str, user: dict[str, str] | None = None) -> Resolution:
@@ -249,7 +253,9 @@ def resolution(rules: Any, command: str, mode: str, user: dict[str, str] | None 
 
 
 def test_a_critical_command_is_not_prompted_in_yolo():
-    """A-57: B2 declares a bare override, and yolo ignores it (R4b); elsewhere it prompts."""
+    """approval/A-57: approval/B2 declares a bare override, and yolo ignores it (approval/R4b); elsewhere it
+    prompts.
+    """
     assert resolution([], "rm -rf /", "yolo") == Resolution(
         policy=Policy.ALLOW, tier=Tier.EXEC, source=Source.MODE, rule=Rule.R4B
     )
@@ -264,7 +270,7 @@ def test_a_critical_command_is_not_prompted_in_yolo():
 
 
 def test_a_prompt_rule_stops_prompting_in_yolo_once_the_command_is_critical():
-    """A-57: B2 masks B4, so the more dangerous command is the one that runs unasked."""
+    """approval/A-57: approval/B2 masks approval/B4, so the more dangerous command is the one that runs unasked."""
     rules = setting(("rm *", "prompt"))
 
     assert resolution(rules, "rm ./x", "yolo").policy is Policy.PROMPT
@@ -272,7 +278,7 @@ def test_a_prompt_rule_stops_prompting_in_yolo_once_the_command_is_critical():
 
 
 def test_a_users_allow_does_not_lift_a_prompt_rule_and_a_users_deny_beats_an_allow_rule():
-    """A-57: rows R5 and R2."""
+    """approval/A-57: rows approval/R5 and approval/R2."""
     assert resolution(setting(("npm *", "prompt")), "npm x", "write", {"bash": "allow"}) == Resolution(
         policy=Policy.PROMPT,
         tier=Tier.EXEC,
@@ -288,13 +294,15 @@ def test_a_users_allow_does_not_lift_a_prompt_rule_and_a_users_deny_beats_an_all
 
 @pytest.mark.parametrize("decision", [EXEC, ALLOW, CRITICAL, denied("x"), prompted("x")])
 def test_what_the_tool_declares_means_the_decision_again(decision):
-    """The declaration is the decision in the words of section 2; a bare one is only a tier."""
+    """The declaration is the decision in the words of approval/A-1 to approval/A-9; a bare one is only a tier."""
     assert normalise_declaration(declaration(decision), {}) == decision
     assert declaration(EXEC) == "exec"
 
 
 def test_the_bash_tool_asks_with_the_command_as_text_and_runs_nothing():
-    """A-42, A-50: the prompt shows the command; entering the inert executor is all that follows."""
+    """approval/A-42, approval/A-50: the prompt shows the command; entering the inert executor is all that
+    follows.
+    """
     stage = Stage()
     runner = Runner(stage, ui=ScriptedUI(stage, [Says("Approve")]))
     tool = bash_tool(InertExecutor(stage, "bash"), setting(("npm *", "prompt")))

@@ -1,4 +1,6 @@
-"""Command text read as shell: active control, segments, chains (spec/approval.md 9.2, 9.3 and 9.7)."""
+"""Command text read as shell: active control, segments, chains (approval/A-51 to approval/A-54, approval/A-55,
+approval/A-58 to approval/A-61).
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,15 @@ CONTROLS = ["\n", "\r", ";", "&", "|", "<", ">", "`", "$", "(", ")"]
 
 @pytest.mark.parametrize("character", CONTROLS)
 def test_a_bare_control_character_is_active(character):
-    """A-51, each of the eleven."""
+    """approval/A-51, each of the eleven."""
     assert active_control(f"ls {character}x") == ActiveControl(character, 3, ControlRule.UNQUOTED)
 
 
 @pytest.mark.parametrize("character", CONTROLS)
 def test_double_quotes_leave_only_what_expands_active(character):
-    """A-52: a backtick and a dollar expand inside double quotes; A-53: the others are text there."""
+    """approval/A-52: a backtick and a dollar expand inside double quotes; approval/A-53: the others are text
+    there.
+    """
     found = active_control(f'ls "a{character}b"')
 
     expands = ActiveControl(character, 5, ControlRule.EXPANDS)
@@ -42,7 +46,7 @@ def test_double_quotes_leave_only_what_expands_active(character):
 
 @pytest.mark.parametrize("character", CONTROLS)
 def test_single_quotes_and_backslashes_make_any_control_character_text(character):
-    """A-53: also a backslash inside double quotes."""
+    """approval/A-53: also a backslash inside double quotes."""
     assert active_control(f"ls 'a{character}b'") is None
     assert active_control(f"ls a\\{character}b") is None
     assert active_control(f'ls "a\\{character}b"') is None
@@ -64,7 +68,7 @@ def test_single_quotes_and_backslashes_make_any_control_character_text(character
     ],
 )
 def test_an_option_that_interprets_text_brings_a_quoted_character_back_to_life(command, option):
-    """A-54: quoted here, but somebody is going to read it a second time."""
+    """approval/A-54: quoted here, but somebody is going to read it a second time."""
     found = active_control(command)
 
     at = command.index(";")
@@ -79,11 +83,11 @@ def test_an_option_that_interprets_text_brings_a_quoted_character_back_to_life(c
         "x --evaluate 'a;b'",
         "x -cx 'a;b'",
         "x y-c 'a;b'",
-        "x -c\n",  # active, but by A-51
+        "x -c\n",  # active, but by approval/A-51
     ],
 )
 def test_without_both_halves_nothing_is_brought_back(command):
-    """A-54 needs a suspect character and a standalone option."""
+    """approval/A-54 needs a suspect character and a standalone option."""
     found = active_control(command)
 
     assert found is None or found.rule is ControlRule.UNQUOTED
@@ -91,7 +95,7 @@ def test_without_both_halves_nothing_is_brought_back(command):
 
 @given(st.text(st.characters(exclude_characters="'\"\\"), max_size=20), st.sampled_from(CONTROLS), st.text())
 def test_no_allow_ever_applies_to_a_command_with_a_bare_control_character(before, character, after):
-    """A-47: whatever stands around it, and however wide the rule."""
+    """approval/A-47: whatever stands around it, and however wide the rule."""
     verdict = explain(before + character + after, parse_rules(setting(("*", "allow"))))
 
     assert verdict.decision.policy is None
@@ -100,7 +104,7 @@ def test_no_allow_ever_applies_to_a_command_with_a_bare_control_character(before
 
 @given(st.text(st.characters(exclude_characters="'\"\\"), max_size=20), st.sampled_from("`$"), st.text())
 def test_no_allow_ever_applies_to_a_command_that_expands_in_double_quotes(before, character, after):
-    """A-47 with A-52."""
+    """approval/A-47 with approval/A-52."""
     verdict = explain(f'"{before}{character}{after}', parse_rules(setting(("*", "allow"))))
 
     assert verdict.decision.policy is None
@@ -132,7 +136,7 @@ def test_no_allow_ever_applies_to_a_command_that_expands_in_double_quotes(before
     ],
 )
 def test_a_line_is_split_at_operators_and_its_quotes_are_taken_off(command, found):
-    """A-55."""
+    """approval/A-55."""
     assert segments(command) == found
 
 
@@ -149,7 +153,7 @@ def test_a_line_is_split_at_operators_and_its_quotes_are_taken_off(command, foun
     ],
 )
 def test_a_chain_is_allowed_command_by_command_only_where_the_switch_is_on(command, decision):
-    """A-60's examples; A-61: off by default, and then `&&` keeps every allow from applying."""
+    """approval/A-60's examples; approval/A-61: off by default, and then `&&` keeps every allow from applying."""
     rules = parse_rules(CHAIN_RULES)
 
     assert classify(command, rules, compound=True) == decision
@@ -157,7 +161,7 @@ def test_a_chain_is_allowed_command_by_command_only_where_the_switch_is_on(comma
 
 
 def test_a_chain_is_explained_by_its_commands():
-    """A-59: the segments are the commands as written, and the row is that of chains."""
+    """approval/A-59: the segments are the commands as written, and the row is that of chains."""
     rules = parse_rules(CHAIN_RULES)
 
     assert explain("git 'status' && npm test", rules, compound=True) == BashVerdict(
@@ -211,7 +215,7 @@ def test_a_chain_is_explained_by_its_commands():
     ],
 )
 def test_anything_a_shell_would_have_to_interpret_is_no_literal_chain(command):
-    """A-58: then section 9.5 applies unchanged, switch or no switch."""
+    """approval/A-58: then approval/B1 to approval/B5 apply unchanged, switch or no switch."""
     rules = parse_rules(setting(("*", "allow")))
 
     assert literal_chain(command) is None
@@ -232,7 +236,7 @@ def test_anything_a_shell_would_have_to_interpret_is_no_literal_chain(command):
     ],
 )
 def test_a_flat_chain_of_literal_commands_is_split_into_its_words(command, words):
-    """A-58."""
+    """approval/A-58."""
     chain = literal_chain(command)
 
     assert chain is not None
@@ -240,7 +244,7 @@ def test_a_flat_chain_of_literal_commands_is_split_into_its_words(command, words
 
 
 def test_a_restriction_on_the_chain_as_a_whole_counts_and_a_deny_beats_a_prompt_in_any_order():
-    """A-59a: such a rule matches the whole chain and none of its commands."""
+    """approval/A-59a: such a rule matches the whole chain and none of its commands."""
     rules = parse_rules(setting(("a * b", "prompt"), ("a && b", "deny"), ("*", "allow")))
 
     verdict = explain("a && b", rules, compound=True)
@@ -261,14 +265,14 @@ def test_a_restriction_on_the_chain_as_a_whole_counts_and_a_deny_beats_a_prompt_
     ],
 )
 def test_the_commands_of_a_chain_are_judged_alone_and_the_strictest_answer_wins(rules, decision, row):
-    """A-59b: any deny, else the first prompt, else all allowed, else bare."""
+    """approval/A-59b: any deny, else the first prompt, else all allowed, else bare."""
     verdict = explain("a && b", parse_rules(setting(*rules)), compound=True)
 
     assert (verdict.decision, verdict.row) == (decision, row)
 
 
 def test_in_a_chain_a_prompt_precedes_a_critical_shape():
-    """A-60, the reverse of B2 and B4; and quotes hide no critical command here."""
+    """approval/A-60, the reverse of approval/B2 and approval/B4; and quotes hide no critical command here."""
     rules = parse_rules(setting(("rm *", "prompt"), ("ls", "allow")))
 
     assert classify("ls && rm -rf /", rules) == CRITICAL

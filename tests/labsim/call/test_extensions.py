@@ -34,7 +34,7 @@ def reported(desk: Desk) -> list[tuple[str, str, str]]:
 
 
 def test_handlers_run_in_load_order_and_then_in_order_of_registration() -> None:
-    """W-7: one at a time; a handler added while the extension is loaded comes after its others."""
+    """wrapper/W-7: one at a time; a handler added while the extension is loaded comes after its others."""
     desk, order = Desk(), list[str]()
     for path, name in [("b", "b1"), ("a", "a1"), ("b", "b2"), ("a", "a2")]:
         desk.on_call(lambda event, context, name=name: order.append(name), path)
@@ -45,7 +45,7 @@ def test_handlers_run_in_load_order_and_then_in_order_of_registration() -> None:
 
 
 def test_every_handler_sees_the_same_event_and_no_replacement() -> None:
-    """W-8, W-19: one object for all, with the caller's own params in it, not a copy."""
+    """wrapper/W-8, wrapper/W-19: one object for all, with the caller's own params in it, not a copy."""
     desk, seen = Desk(), list[ToolCallInput]()
     params = dict(PUBLISH)
 
@@ -81,7 +81,7 @@ def test_every_handler_sees_the_same_event_and_no_replacement() -> None:
     ],
 )
 def test_the_last_answer_that_is_one_stands_alone(answers: list[Any], input_: Any, notes: list[str]) -> None:
-    """W-9: an object without an input erases an earlier replacement; nothing at all does not."""
+    """wrapper/W-9: an object without an input erases an earlier replacement; nothing at all does not."""
     desk = Desk(recorded=False)
     for answer in answers:
         desk.on_call(lambda event, context, answer=answer: answer)
@@ -104,7 +104,7 @@ def test_the_last_answer_that_is_one_stands_alone(answers: list[Any], input_: An
     ],
 )
 def test_a_block_ends_the_call_at_once(answer: Any, message: str) -> None:
-    """W-10, W-11: later handlers are not called, and an input beside the block is ignored."""
+    """wrapper/W-10, wrapper/W-11: later handlers are not called, and an input beside the block is ignored."""
     desk, later = Desk(), list[str]()
     desk.on_call(lambda event, context: answer)
     desk.on_call(lambda event, context: later.append("called"))
@@ -124,7 +124,7 @@ def test_a_block_ends_the_call_at_once(answer: Any, message: str) -> None:
 )
 @pytest.mark.parametrize("slowly", [False, True])
 def test_a_handler_that_throws_blocks(error: Exception, text: str, slowly: bool) -> None:
-    """W-12: plain or async; a value that is no error is turned into text, and the listeners hear of it."""
+    """wrapper/W-12: plain or async; a value that is no error is turned into text, and the listeners hear of it."""
     desk = Desk()
 
     def throw(event: Any, context: HandlerContext) -> Any:
@@ -142,7 +142,7 @@ def test_a_handler_that_throws_blocks(error: Exception, text: str, slowly: bool)
 
 
 def test_a_replacement_is_used_as_it_is() -> None:
-    """W-17: the very object, unvalidated, reaches the executor."""
+    """wrapper/W-17: the very object, unvalidated, reaches the executor."""
     replacement = {"anything": ["goes"]}
     desk = Desk()
     desk.on_call(lambda event, context: {"input": replacement})
@@ -153,7 +153,7 @@ def test_a_replacement_is_used_as_it_is() -> None:
 
 
 def test_a_change_in_place_reaches_approval_and_execution() -> None:
-    """W-19: nobody returned anything, and yet something else runs."""
+    """wrapper/W-19: nobody returned anything, and yet something else runs."""
     desk = Desk(approval=lambda args: "read" if args["action"] == "inspect" else "exec")
     desk.on_call(lambda event, context: event.input.update(action="publish"))
 
@@ -192,7 +192,9 @@ def slow(ms: int, answer: Any = None) -> Callable[[Any, HandlerContext], Any]:
     ],
 )
 def test_a_handler_has_thirty_seconds_or_what_is_configured(budget: Any, naps: int, times_out: bool) -> None:
-    """W-13, W-14: at the limit it is too late; what is no positive number stands for the default."""
+    """wrapper/W-13, wrapper/W-14: at the limit it is too late; what is no positive number stands for the
+    default.
+    """
     ms = int(budget) if budget in (100, 100.0) and budget is not True else 30_000
     desk = Desk(tool_call_budget_ms=budget)
     desk.on_call(slow(naps, {"input": INSPECT}), "shelf.ts")
@@ -208,7 +210,7 @@ def test_a_handler_has_thirty_seconds_or_what_is_configured(budget: Any, naps: i
 
 
 def test_each_handler_has_a_budget_of_its_own() -> None:
-    """W-14: three handlers of 20 s each are no minute too long."""
+    """wrapper/W-14: three handlers of 20 s each are no minute too long."""
     desk = Desk()
     for _ in range(3):
         desk.on_call(slow(20_000))
@@ -221,7 +223,7 @@ def test_each_handler_has_a_budget_of_its_own() -> None:
 @pytest.mark.parametrize("dialog", ["select", "confirm", "input", "editor"])
 @pytest.mark.parametrize(("after", "times_out"), [(39, False), (40, True)])
 def test_time_in_a_dialog_of_its_own_is_not_counted(dialog: str, after: int, times_out: bool) -> None:
-    """W-14: only active work counts, before and after; a person may take an hour."""
+    """wrapper/W-14: only active work counts, before and after; a person may take an hour."""
     desk = Desk(ui="open", tool_call_budget_ms=100)
 
     async def handler(event: Any, context: HandlerContext) -> None:
@@ -240,8 +242,8 @@ def test_time_in_a_dialog_of_its_own_is_not_counted(dialog: str, after: int, tim
 
 
 def test_a_handler_whose_time_is_over_asks_nobody() -> None:
-    """W-13, W-64: it goes on where it was, but its answer counts no more, and its dialogs do not open; the answer
-    meant for the approval is still there.
+    """wrapper/W-13, wrapper/W-64: it goes on where it was, but its answer counts no more, and its dialogs do not
+    open; the answer meant for the approval is still there.
     """
     desk, got = Desk(answers=[True, "Approve"]), list[Any]()
 
@@ -263,7 +265,7 @@ def test_a_handler_whose_time_is_over_asks_nobody() -> None:
 
 @pytest.mark.parametrize("when", ["working", "asking"])
 def test_an_abort_while_a_handler_is_pending_ends_the_call(when: str) -> None:
-    """W-15: its dialog closes without an answer, and its own answer is ignored."""
+    """wrapper/W-15: its dialog closes without an answer, and its own answer is ignored."""
     desk, got = Desk(ui="open"), list[Any]()
     signal = AbortSignal(desk.stage)
 
@@ -295,7 +297,7 @@ def test_an_abort_while_a_handler_is_pending_ends_the_call(when: str) -> None:
 
 
 def test_a_signal_aborted_on_entry_calls_no_handler() -> None:
-    """W-15; not even the recorder, which is a handler too."""
+    """wrapper/W-15; not even the recorder, which is a handler too."""
     desk, called = Desk(), list[str]()
     desk.on_call(lambda event, context: called.append("x"))
 
@@ -304,7 +306,7 @@ def test_a_signal_aborted_on_entry_calls_no_handler() -> None:
 
 
 def test_an_abort_between_two_handlers_calls_no_other() -> None:
-    """W-15: the first one returned in time, and aborted the caller on the way."""
+    """wrapper/W-15: the first one returned in time, and aborted the caller on the way."""
     desk, called = Desk(), list[str]()
     signal = AbortSignal(desk.stage)
     desk.on_call(lambda event, context: signal.abort())
@@ -315,7 +317,7 @@ def test_an_abort_between_two_handlers_calls_no_other() -> None:
 
 
 def test_an_abort_by_the_last_handler_ends_the_call_as_well() -> None:
-    """W-15: what it answered does not count any more."""
+    """wrapper/W-15: what it answered does not count any more."""
     desk = Desk()
     signal = AbortSignal(desk.stage)
 
@@ -330,7 +332,7 @@ def test_an_abort_by_the_last_handler_ends_the_call_as_well() -> None:
 
 
 def test_a_listener_that_fails_blocks_as_any_handler_does() -> None:
-    """W-12: after it heard the event; later handlers do not hear it."""
+    """wrapper/W-12: after it heard the event; later handlers do not hear it."""
     desk, heard_by = Desk(), list[str]()
     desk.on_call(PlainHandler(lambda event: heard_by.append("listener"), "the listener failed"), "shelf.ts")
     desk.on_call(lambda event, context: heard_by.append("later"))
@@ -341,7 +343,7 @@ def test_a_listener_that_fails_blocks_as_any_handler_does() -> None:
 
 
 def test_without_handlers_an_aborted_signal_stops_nothing() -> None:
-    """W-16: the prompt is shown and the tool runs; it gets the aborted signal (W-47)."""
+    """wrapper/W-16: the prompt is shown and the tool runs; it gets the aborted signal (wrapper/W-47)."""
     desk = Desk(answers=["Approve"], recorded=False)
     signal = AbortSignal(desk.stage, aborted=True)
 
@@ -355,7 +357,7 @@ def test_without_handlers_an_aborted_signal_stops_nothing() -> None:
 
 
 def test_a_dialog_is_tied_to_both_signals() -> None:
-    """W-64: whichever is aborted first closes it; the other one's abort is then nobody's business."""
+    """wrapper/W-64: whichever is aborted first closes it; the other one's abort is then nobody's business."""
     desk, got = Desk(ui="open"), list[Any]()
     outer, passed = AbortSignal(desk.stage), AbortSignal(desk.stage)
 
@@ -377,7 +379,7 @@ def test_a_dialog_is_tied_to_both_signals() -> None:
 
 
 def test_a_handlers_dialog_that_breaks_raises_in_the_handler() -> None:
-    """W-12: what the handler does not catch blocks the call."""
+    """wrapper/W-12: what the handler does not catch blocks the call."""
     desk = Desk(answers=[Fails("the terminal is gone")])
 
     async def handler(event: Any, context: HandlerContext) -> None:
@@ -389,7 +391,7 @@ def test_a_handlers_dialog_that_breaks_raises_in_the_handler() -> None:
 
 
 def test_without_a_ui_a_handlers_dialogs_end_at_once() -> None:
-    """W-37: nothing, and false for a confirm; the handler can tell beforehand."""
+    """wrapper/W-37: nothing, and false for a confirm; the handler can tell beforehand."""
     desk, got = Desk(ui=None), list[Any]()
 
     async def handler(event: Any, context: HandlerContext) -> None:
@@ -414,7 +416,7 @@ def a_runner(*extensions: Extension) -> Runner:
 
 
 def test_a_marker_is_for_one_call_of_one_tool_and_used_once() -> None:
-    """W-1, W-2."""
+    """wrapper/W-1, wrapper/W-2."""
     runner = a_runner()
     runner.mark_tool_call_emitted("call-1", "write")
 
@@ -425,7 +427,7 @@ def test_a_marker_is_for_one_call_of_one_tool_and_used_once() -> None:
 
 
 def test_only_the_newest_512_markers_are_kept() -> None:
-    """W-4: when they are full, the oldest goes before a new one comes."""
+    """wrapper/W-4: when they are full, the oldest goes before a new one comes."""
     runner = a_runner()
     for number in range(MARKERS_KEPT + 1):
         runner.mark_tool_call_emitted(f"call-{number}", "write")
@@ -435,7 +437,7 @@ def test_only_the_newest_512_markers_are_kept() -> None:
 
 
 def test_there_is_one_preview_slot_and_its_disposer_knows_whose_it_is() -> None:
-    """W-28: installing replaces; an outdated disposer takes nobody out; without a waiter nobody waits."""
+    """wrapper/W-28: installing replaces; an outdated disposer takes nobody out; without a waiter nobody waits."""
     runner, waited = a_runner(), list[str]()
 
     def waiter(name: str) -> Callable[[str, AbortSignal | None], Any]:
@@ -456,7 +458,7 @@ def test_there_is_one_preview_slot_and_its_disposer_knows_whose_it_is() -> None:
 
 @pytest.mark.parametrize("abort_at", [0, 5, 10])
 def test_an_abort_wins_over_the_preview(abort_at: int) -> None:
-    """W-29, step 9: before it, during it, and in the same millisecond."""
+    """wrapper/W-29, step 9: before it, during it, and in the same millisecond."""
     runner = a_runner()
     signal = AbortSignal(runner.stage, aborted=abort_at == 0)
     runner.stage.call_at(abort_at, signal.abort)
@@ -474,7 +476,7 @@ def test_an_abort_wins_over_the_preview(abort_at: int) -> None:
 
 
 def test_a_preview_that_fails_fails_the_call() -> None:
-    """W-28: the waiter's own error leaves."""
+    """wrapper/W-28: the waiter's own error leaves."""
     runner = a_runner()
 
     async def broken(call_id: str, signal: AbortSignal | None) -> None:

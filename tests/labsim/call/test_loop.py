@@ -1,4 +1,6 @@
-"""The agent loop before the wrapper: a batch is validated, shown to the hook, validated again (W-66 to W-77)."""
+"""The agent loop before the wrapper: a batch is validated, shown to the hook, validated again (wrapper/W-66 to
+wrapper/W-77).
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ from labsim.terms import Policy, Rule, Source, Tier
 
 
 def test_the_whole_batch_meets_the_hook_in_call_order_before_any_of_it_starts():
-    """W-66: after validation, before scheduling and before `tool_execution_start`."""
+    """wrapper/W-66: after validation, before scheduling and before `tool_execution_start`."""
     desk = Desk(nothing)
 
     results = desk.run(call("seed_note", id="c-1"), call("seed_slot", id="c-2"))
@@ -58,7 +60,7 @@ def test_the_whole_batch_meets_the_hook_in_call_order_before_any_of_it_starts():
 
 
 def test_without_handlers_the_hook_does_nothing_and_leaves_no_marker():
-    """W-67: so the wrapper has no marker to use up."""
+    """wrapper/W-67: so the wrapper has no marker to use up."""
     desk = Desk(observe=False)
 
     assert desk.run(call()) == [inert()]
@@ -66,7 +68,7 @@ def test_without_handlers_the_hook_does_nothing_and_leaves_no_marker():
 
 
 def test_a_denied_call_is_neither_emitted_nor_marked_and_the_wrapper_denies_it_later():
-    """W-67: deny is asked for as if in yolo, with `tools.approval`; no handler gets to see the call."""
+    """wrapper/W-67: deny is asked for as if in yolo, with `tools.approval`; no handler gets to see the call."""
     desk = Desk(nothing, policies={"seed_slot": "deny"})
     text = (
         'Tool "seed_slot" is blocked by user policy.\n'
@@ -90,7 +92,7 @@ def test_a_denied_call_is_neither_emitted_nor_marked_and_the_wrapper_denies_it_l
 
 @pytest.mark.parametrize("approval", ["exec", {"tier": "exec", "override": True}, {"policy": "prompt"}])
 def test_only_a_deny_keeps_the_hook_from_emitting_whatever_the_mode(approval):
-    """W-67: what would prompt in always-ask is emitted first and asked about later."""
+    """wrapper/W-67: what would prompt in always-ask is emitted first and asked about later."""
     desk = Desk(lambda event: {"block": True, "reason": "not today"}, approval=approval)
     desk.runner.session_settings = Settings(mode="always-ask")
 
@@ -98,7 +100,9 @@ def test_only_a_deny_keeps_the_hook_from_emitting_whatever_the_mode(approval):
 
 
 def test_the_marker_is_there_before_the_handlers_are():
-    """W-68: it is set, then `tool_call` is emitted; the name is the tool's, also of a call by its wire name."""
+    """wrapper/W-68: it is set, then `tool_call` is emitted; the name is the tool's, also of a call by its wire
+    name.
+    """
     seen: list[bool] = []
     desk = Desk(lambda event: seen.append(("c-1", "seed_slot") in desk.runner._markers))
 
@@ -119,7 +123,7 @@ def test_the_marker_is_there_before_the_handlers_are():
     ],
 )
 def test_a_block_becomes_an_error_result_and_the_batch_goes_on(answer, text):
-    """W-69: the blocked call has its `tool_execution_start` all the same, and runs nothing."""
+    """wrapper/W-69: the blocked call has its `tool_execution_start` all the same, and runs nothing."""
     desk = Desk(lambda event: answer if event.tool_call_id == "c-1" else None)
 
     results = desk.run(call(id="c-1"), call(id="c-2"))
@@ -138,7 +142,7 @@ def test_a_block_becomes_an_error_result_and_the_batch_goes_on(answer, text):
 
 
 def test_a_valid_replacement_is_written_into_the_message_and_is_what_runs():
-    """W-70: history, events and execution agree, and the wrapper takes it for the original input."""
+    """wrapper/W-70: history, events and execution agree, and the wrapper takes it for the original input."""
     desk = Desk(lambda event: {"input": {"seed": "rowan", "count": "2"}})
     message = call()
 
@@ -159,7 +163,7 @@ def test_a_valid_replacement_is_written_into_the_message_and_is_what_runs():
 
 @pytest.mark.parametrize("replacement", [{"seed": 3}, None, "larch", []])
 def test_an_invalid_replacement_ends_the_call_and_the_message_keeps_the_old_arguments(replacement):
-    """W-70: a validation-error result, no execution, nothing started; null counts as a replacement."""
+    """wrapper/W-70: a validation-error result, no execution, nothing started; null counts as a replacement."""
     desk = Desk(lambda event: {"input": replacement})
     message = call()
 
@@ -178,7 +182,7 @@ def test_an_invalid_replacement_ends_the_call_and_the_message_keeps_the_old_argu
 
 
 def test_a_hook_that_raises_is_an_error_result_of_its_own_call_only():
-    """W-71: here the approval rule fails while the hook asks for a deny."""
+    """wrapper/W-71: here the approval rule fails while the hook asks for a deny."""
 
     def rule(args: Any) -> str:
         if args["seed"] == "larch":
@@ -203,7 +207,7 @@ def test_a_hook_that_raises_is_an_error_result_of_its_own_call_only():
 
 
 def test_a_handler_that_raises_blocks_its_own_call_only():
-    """W-71 with W-12: inside the round, a failure is a block."""
+    """wrapper/W-71 with wrapper/W-12: inside the round, a failure is a block."""
 
     def fails(event: Any) -> None:
         if event.tool_call_id == "c-1":
@@ -217,7 +221,7 @@ def test_a_handler_that_raises_blocks_its_own_call_only():
 
 
 def test_a_change_in_place_survives_into_execution_without_a_second_look():
-    """W-72: even one that the schema would refuse."""
+    """wrapper/W-72: even one that the schema would refuse."""
     desk = Desk(lambda event: event.input.update(seed=3))
     message = call()
 
@@ -229,7 +233,7 @@ def test_a_change_in_place_survives_into_execution_without_a_second_look():
 
 
 def test_a_returned_object_wins_over_a_change_in_place():
-    """W-72."""
+    """wrapper/W-72."""
 
     def both(event: Any) -> Any:
         event.input["seed"] = "birch"
@@ -244,7 +248,7 @@ def test_a_returned_object_wins_over_a_change_in_place():
 
 
 def test_arguments_that_the_schema_refuses_meet_no_hook_and_start_nothing():
-    """W-73: the message of the validator is the result, and the batch goes on."""
+    """wrapper/W-73: the message of the validator is the result, and the batch goes on."""
     desk = Desk(nothing)
 
     results = desk.run(call(args={"count": 1}), call(id="c-2"))
@@ -262,7 +266,7 @@ def test_arguments_that_the_schema_refuses_meet_no_hook_and_start_nothing():
 
 
 def test_repaired_arguments_are_what_handlers_and_executor_see_and_the_message_keeps_the_models():
-    """W-66: the hook comes after validation; only a replacement is written back (W-70)."""
+    """wrapper/W-66: the hook comes after validation; only a replacement is written back (wrapper/W-70)."""
     desk = Desk(nothing)
     message = call(args={"seed": "larch", "count": "7"})
 
@@ -276,7 +280,7 @@ def test_repaired_arguments_are_what_handlers_and_executor_see_and_the_message_k
 
 
 def test_a_direct_execute_takes_a_replacement_as_it_is():
-    """W-76: the second look at a replacement is the loop's; the wrapper runs it raw (W-17)."""
+    """wrapper/W-76: the second look at a replacement is the loop's; the wrapper runs it raw (wrapper/W-17)."""
     raw = {"seed": 3}
     desk = Desk(lambda event: {"input": raw})
 
@@ -289,7 +293,9 @@ def test_a_direct_execute_takes_a_replacement_as_it_is():
 
 
 def test_a_loop_replacement_leaves_the_wrappers_bypass_alone():
-    """W-77: the params are the revised ones already, so the wrapper sees the same object before and after."""
+    """wrapper/W-77: the params are the revised ones already, so the wrapper sees the same object before and
+    after.
+    """
     revised = {"input": {"seed": "rowan"}}
     context = CallContext(settings=Settings(mode="always-ask"), xdev_approved=True)
     desk = Desk(lambda event: revised, approval="exec")
@@ -308,7 +314,9 @@ def test_a_loop_replacement_leaves_the_wrappers_bypass_alone():
 
 
 def test_each_call_knows_its_own_place_in_the_batch():
-    """W-27: the wrapper waits for the preview of the scheduled call, by its id and its name or wire name."""
+    """wrapper/W-27: the wrapper waits for the preview of the scheduled call, by its id and its name or wire
+    name.
+    """
     desk = Desk(approval="exec", observe=False)
     desk.runner.session_settings = Settings(mode="always-ask")
 

@@ -1,4 +1,6 @@
-"""What the agent loop tells the model: unknown tools, coerced results, whole batches (W-74, W-75)."""
+"""What the agent loop tells the model: unknown tools, coerced results, whole batches (wrapper/W-74,
+wrapper/W-75).
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ from labsim.tool import ToolCall, ToolResult, text_content
     ],
 )
 def test_an_unknown_tool_starts_nothing_and_is_answered_with_names_it_may_have_meant(name, text):
-    """W-74, and the batch goes on."""
+    """wrapper/W-74, and the batch goes on."""
     desk = Desk(observe=False)
 
     results = desk.run(call(name), call(id="c-2"))
@@ -68,13 +70,13 @@ def test_an_unknown_tool_starts_nothing_and_is_answered_with_names_it_may_have_m
     ],
 )
 def test_one_suggestion_is_a_question_and_more_are_a_list_of_up_to_three(name, known, text):
-    """W-74: the texts are the host's, the ranking is ours."""
+    """wrapper/W-74: the texts are the host's, the ranking is ours."""
     assert not_found(name, known) == text
 
 
 @given(st.text(max_size=12), st.lists(st.text(max_size=12), unique=True, max_size=8))
 def test_suggestions_are_known_names_at_most_three_and_never_repeated(name, known):
-    """W-74."""
+    """wrapper/W-74."""
     close = suggestions(name, known)
 
     assert len(close) <= 3
@@ -99,7 +101,7 @@ def test_suggestions_are_known_names_at_most_three_and_never_repeated(name, know
     ],
 )
 def test_whatever_a_tool_gives_back_becomes_a_result_the_model_can_read(given, content, is_error):
-    """W-75."""
+    """wrapper/W-75."""
     desk = Desk(execute=lambda call: given)
 
     (result,) = desk.run(call())
@@ -115,7 +117,7 @@ def test_whatever_a_tool_gives_back_becomes_a_result_the_model_can_read(given, c
     [(HostError("the shelf fell"), "the shelf fell"), (HostError(""), "Tool failed with no output.")],
 )
 def test_what_a_tool_raises_becomes_an_error_result(raised, text):
-    """W-75: its message, or the stock sentence for an error without words."""
+    """wrapper/W-75: its message, or the stock sentence for an error without words."""
 
     def execute(call: ToolCall) -> ToolResult:
         raise raised
@@ -124,7 +126,7 @@ def test_what_a_tool_raises_becomes_an_error_result(raised, text):
 
 
 def test_a_result_keeps_its_details_through_coercion():
-    """W-75 replaces the words of a silent error, and nothing else of it."""
+    """wrapper/W-75 replaces the words of a silent error, and nothing else of it."""
     silent = ToolResult(content=[], is_error=True, details={"code": 3})
 
     assert coerce(silent) == ToolResult(
@@ -164,7 +166,9 @@ MESSAGES = st.lists(
 def test_every_call_gets_one_result_and_no_marker_outlives_the_batch_unless_its_call_never_ran(
     message: Iterable[tuple[str, Any]], handlers: list[Callable[[Any], Any]], denied: bool
 ):
-    """W-66 to W-75: results in call order; nothing runs without its start; the model's own record is whole."""
+    """wrapper/W-66 to wrapper/W-75: results in call order; nothing runs without its start; the model's own record
+    is whole.
+    """
     desk = Desk(*handlers, policies={"seed_note": "deny"} if denied else UNSET)
     batch = [ModelCall(id=f"c-{n}", name=name, args=copy_json(args)) for n, (name, args) in enumerate(message)]
 

@@ -52,7 +52,7 @@ def a_failing_desk(error: Exception) -> Desk:
 
 
 def test_each_result_handler_sees_it_as_the_one_before_left_it() -> None:
-    """W-51: a field counts if it is present; an explicit false counts."""
+    """wrapper/W-51: a field counts if it is present; an explicit false counts."""
     desk, seen = Desk(), list[tuple[Any, Any, Any]]()
 
     def watch(event: ToolResultInput, context: HandlerContext) -> None:
@@ -79,7 +79,7 @@ def test_each_result_handler_sees_it_as_the_one_before_left_it() -> None:
 
 @pytest.mark.parametrize("answer", [None, {}, {"other": 1}, "text", 0, HandlerReply()])
 def test_without_a_change_the_result_is_the_tools_own_object(answer: Any) -> None:
-    """W-52: unchanged, with every key it had."""
+    """wrapper/W-52: unchanged, with every key it had."""
     own = ToolResult(content=text_content("own"), extra={"useless": True})
     desk = Desk(execute=lambda call: own)
 
@@ -87,7 +87,7 @@ def test_without_a_change_the_result_is_the_tools_own_object(answer: Any) -> Non
 
 
 def test_without_a_change_the_tools_own_error_leaves() -> None:
-    """W-52: the very object."""
+    """wrapper/W-52: the very object."""
     error = HostError("inert failure")
     desk = a_failing_desk(error)
     desk.on(RESULT, lambda event, context: None)
@@ -102,7 +102,7 @@ def test_without_a_change_the_tools_own_error_leaves() -> None:
     [(HostError("no shelf"), "no shelf"), (ThrownValue([1, 2], "1,2"), "1,2"), (KeyError("card"), "'card'")],
 )
 def test_an_error_becomes_text_for_the_event(error: Exception, text: str) -> None:
-    """W-48, W-49: details nothing, isError true."""
+    """wrapper/W-48, wrapper/W-49: details nothing, isError true."""
     desk = a_failing_desk(error)
 
     with pytest.raises(Exception, match=text):
@@ -127,7 +127,7 @@ def test_an_error_becomes_text_for_the_event(error: Exception, text: str) -> Non
     ],
 )
 def test_any_change_turns_a_failure_into_a_returned_result(answer: Any, result: ToolResult) -> None:
-    """W-53, W-54: it stays an error unless a handler says otherwise."""
+    """wrapper/W-53, wrapper/W-54: it stays an error unless a handler says otherwise."""
     assert changed(a_failing_desk(HostError("broken")), answer) == result
 
 
@@ -157,15 +157,20 @@ def test_any_change_turns_a_failure_into_a_returned_result(answer: Any, result: 
             ToolResult(content=text_content("x"), details=1),
         ),
     ],
-    ids=["W-54, W-55", "W-53", "null falls back (wrapper-2202)", "W-49: exactly true"],
+    ids=[
+        "wrapper/W-54, wrapper/W-55",
+        "wrapper/W-53",
+        "null falls back (wrapper-2202)",
+        "wrapper/W-49: exactly true",
+    ],
 )
 def test_a_changed_result_has_these_parts_and_no_other(own: ToolResult, answer: Any, result: ToolResult) -> None:
-    """W-53 to W-55: content, details and provider metadata; other keys of the tool's are lost."""
+    """wrapper/W-53 to wrapper/W-55: content, details and provider metadata; other keys of the tool's are lost."""
     assert changed(Desk(execute=lambda call: own), answer) == result
 
 
 def test_a_result_handler_that_fails_or_dawdles_is_skipped() -> None:
-    """W-56: 30 s, whatever `tool_call` handlers are given; reported, and the result is unaffected."""
+    """wrapper/W-56: 30 s, whatever `tool_call` handlers are given; reported, and the result is unaffected."""
     desk = Desk(tool_call_budget_ms=100)
     desk.on(RESULT, fails, "broken.ts")
     desk.on(RESULT, slow(30_000, {"isError": True}), "slow.ts")
@@ -182,7 +187,7 @@ def test_a_result_handler_that_fails_or_dawdles_is_skipped() -> None:
 
 
 def test_a_result_hook_cannot_undo_an_effect() -> None:
-    """W-58: the executor was entered; calling it a failure changes nothing about that."""
+    """wrapper/W-58: the executor was entered; calling it a failure changes nothing about that."""
     desk = Desk()
     desk.on(RESULT, lambda event, context: {"isError": True, "content": text_content("it did not happen")})
 
@@ -219,7 +224,7 @@ def test_the_visible_text_of_a_result_is_that_of_its_text_blocks(content: Any, t
 def test_a_lifecycle_handler_changes_no_decision(
     name: EventName, handler: Any, takes: int, error: str | None
 ) -> None:
-    """W-34, W-60: it is waited for, up to 30 s, and reported."""
+    """wrapper/W-34, wrapper/W-60: it is waited for, up to 30 s, and reported."""
     desk = Desk(answers=["Approve"])
     desk.on(name, lambda event, context: {"block": True, "approved": False, "cancel": True})
     desk.on(name, handler, "slow.ts")
@@ -248,7 +253,7 @@ def emitted(desk: Desk, name: EventName) -> Any:
 
 
 def test_four_events_can_be_vetoed() -> None:
-    """W-61."""
+    """wrapper/W-61."""
     assert [name.value for name in BEFORE] == [
         "session_before_switch",
         "session_before_branch",
@@ -259,7 +264,7 @@ def test_four_events_can_be_vetoed() -> None:
 
 @pytest.mark.parametrize("name", BEFORE)
 def test_a_veto_ends_the_round_at_once(name: EventName) -> None:
-    """W-61: whoever comes later is not asked."""
+    """wrapper/W-61: whoever comes later is not asked."""
     desk, asked = Desk(), list[str]()
     desk.on(name, slow(5, {"keep": 1}))
     desk.on(name, lambda event, context: {"cancel": True, "why": "unsaved"})
@@ -271,7 +276,7 @@ def test_a_veto_ends_the_round_at_once(name: EventName) -> None:
 
 @pytest.mark.parametrize("name", BEFORE)
 def test_otherwise_the_last_answer_that_is_one_is_kept(name: EventName) -> None:
-    """W-60, W-61: a failing handler answers nothing."""
+    """wrapper/W-60, wrapper/W-61: a failing handler answers nothing."""
     desk = Desk()
     for handler in (
         lambda event, context: {"keep": 1},
@@ -288,7 +293,7 @@ def test_otherwise_the_last_answer_that_is_one_is_kept(name: EventName) -> None:
 
 
 def test_a_struct_can_veto_as_well_as_a_mapping() -> None:
-    """W-61."""
+    """wrapper/W-61."""
     desk = Desk()
     desk.on(BEFORE[0], lambda event, context: HandlerReply(cancel=True))
     desk.on(BEFORE[0], fails)
@@ -297,7 +302,7 @@ def test_a_struct_can_veto_as_well_as_a_mapping() -> None:
 
 
 def test_other_events_keep_no_answer() -> None:
-    """W-60: and every handler hears them, in order, with one event."""
+    """wrapper/W-60: and every handler hears them, in order, with one event."""
     desk, seen = Desk(recorded=False), list[Any]()
 
     def cancel(event: Any, context: HandlerContext) -> dict[str, Any]:
@@ -316,7 +321,7 @@ def test_other_events_keep_no_answer() -> None:
 
 
 def test_shutdown_handlers_run_side_by_side_for_two_seconds() -> None:
-    """W-62: three slow ones take no longer than the slowest allowed; their answers are ignored."""
+    """wrapper/W-62: three slow ones take no longer than the slowest allowed; their answers are ignored."""
     desk, done = Desk(), list[str]()
 
     def ending(name: str, ms: int) -> Any:
@@ -342,7 +347,7 @@ def test_shutdown_handlers_run_side_by_side_for_two_seconds() -> None:
 
 
 def test_a_listener_hears_the_end_of_a_session_too() -> None:
-    """W-62: one that only listens is a handler like any other; one that fails is reported."""
+    """wrapper/W-62: one that only listens is a handler like any other; one that fails is reported."""
     desk, heard = Desk(), list[Any]()
     desk.on(SHUTDOWN, PlainHandler(heard.append))
     desk.on(SHUTDOWN, PlainHandler(heard.append, "the listener failed"), "broken.ts")
@@ -353,7 +358,7 @@ def test_a_listener_hears_the_end_of_a_session_too() -> None:
 
 
 def test_after_shutdown_no_call_waits_for_a_preview() -> None:
-    """W-63: what the runner held for its session is let go."""
+    """wrapper/W-63: what the runner held for its session is let go."""
     desk = Desk()
 
     async def never(call_id: str, signal: Any) -> None:

@@ -24,12 +24,12 @@ from labsim.call.safety import check_text, pending_checks, safety_text
     ],
 )
 def test_only_a_list_of_checks_is_pending(metadata: dict[str, Any], count: int) -> None:
-    """W-20: an empty list asks nothing (recorded: wrapper-1905)."""
+    """wrapper/W-20: an empty list asks nothing (recorded: wrapper-1905)."""
     assert len(pending_checks(metadata)) == count
 
 
 def test_each_check_has_a_numbered_line() -> None:
-    """W-43."""
+    """wrapper/W-43."""
     checks = [{"message": "first", "code": "c"}, {"code": "second"}, {"id": "third"}, {}]
 
     assert safety_text(checks) == "Provider safety checks:\n1. first\n2. second\n3. third\n4. "
@@ -58,14 +58,14 @@ def test_each_check_has_a_numbered_line() -> None:
     ],
 )
 def test_a_text_from_outside_is_one_line_with_nothing_left_to_interpret(check: dict[str, Any], text: str) -> None:
-    """W-44: controls out, breaks to a blank, trimmed, cut to 500, then escaped. Blank is not empty."""
+    """wrapper/W-44: controls out, breaks to a blank, trimmed, cut to 500, then escaped. Blank is not empty."""
     assert check_text(check) == text
 
 
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.text(alphabet=st.characters(codec="utf-8") | st.sampled_from("\x1b[;]m\x07\r\n\t\\`*_"), max_size=80))
 def test_whatever_the_text_no_mark_and_no_control_survives(message: str) -> None:
-    """W-44: every mark is escaped once, and nothing breaks the line."""
+    """wrapper/W-44: every mark is escaped once, and nothing breaks the line."""
     text = check_text({"message": message})
 
     assert not re.search(r"[\x00-\x1f\x7f-\x9f]", text)

@@ -54,7 +54,7 @@ def resolved(approved: bool, reason: str | None = None) -> dict[str, Any]:
 
 
 def test_one_approved_call_takes_these_steps() -> None:
-    """W-81: the whole list of events, and the whole prompt."""
+    """wrapper/W-81: the whole list of events, and the whole prompt."""
     report = play(choices=["Approve"])
 
     assert heard(report.ledger) == [TOOL_CALL, REQUESTED, select("Approve"), resolved(True), EXECUTE, RESULT]
@@ -70,14 +70,16 @@ def test_one_approved_call_takes_these_steps() -> None:
 
 
 def test_one_call_that_the_mode_allows_asks_nobody() -> None:
-    """R8, W-36: no approval event, no dialog."""
+    """approval/R8, wrapper/W-36: no approval event, no dialog."""
     report = play(mode="yolo")
 
     assert heard(report.ledger) == [TOOL_CALL, EXECUTE, RESULT]
 
 
 def test_a_second_call_asks_again() -> None:
-    """W-42, W-78: nothing is remembered; counters accumulate, and the outcome is the last call's."""
+    """wrapper/W-42, wrapper/W-78: nothing is remembered; counters accumulate, and the outcome is the last
+    call's.
+    """
     report = play(choices=["Approve", "Deny"], repeat=2)
 
     assert [call.outcome for call in report.calls] == [Outcome.RETURN, Outcome.THROW]
@@ -98,7 +100,7 @@ def test_a_second_call_asks_again() -> None:
 
 
 def test_an_emission_of_the_loop_is_not_repeated() -> None:
-    """W-1, W-2: the marker spares one `tool_call`; a second call with another id emits its own."""
+    """wrapper/W-1, wrapper/W-2: the marker spares one `tool_call`; a second call with another id emits its own."""
     report = play(mode="yolo", loopEmitted=1, repeat=2)
 
     assert [kinds(report.ledger.events[call.start : call.end]) for call in report.calls] == [
@@ -108,7 +110,7 @@ def test_an_emission_of_the_loop_is_not_repeated() -> None:
 
 
 def test_a_second_execute_with_the_same_id_emits_again() -> None:
-    """W-2: consuming a marker removes it."""
+    """wrapper/W-2: consuming a marker removes it."""
     desk = Desk()
     desk.runner.mark_tool_call_emitted("call-1", "seed_note")
 
@@ -119,7 +121,7 @@ def test_a_second_execute_with_the_same_id_emits_again() -> None:
 
 
 def test_a_marker_of_another_tool_is_left_alone() -> None:
-    """W-1: a device that reuses the id of the write around it emits its own event."""
+    """wrapper/W-1: a device that reuses the id of the write around it emits its own event."""
     desk = Desk()
     desk.runner.mark_tool_call_emitted("call-1", "write")
     desk.call(mode="yolo").result()
@@ -129,7 +131,7 @@ def test_a_marker_of_another_tool_is_left_alone() -> None:
 
 
 def test_a_marker_is_used_up_by_a_call_that_is_denied() -> None:
-    """W-3."""
+    """wrapper/W-3."""
     desk = Desk()
     desk.runner.mark_tool_call_emitted("call-1", "seed_note")
     desk.error(policies={"seed_note": "deny"})
@@ -152,7 +154,9 @@ def test_a_marker_is_used_up_by_a_call_that_is_denied() -> None:
     ids=["the tool", "the user", "a rule that raises"],
 )
 def test_a_deny_on_the_original_input_is_silent(given: dict[str, Any], error: str) -> None:
-    """W-5, W-6, W-36, W-57: no event at all, and no handler gets to rewrite it away."""
+    """wrapper/W-5, wrapper/W-6, wrapper/W-36, wrapper/W-57: no event at all, and no handler gets to rewrite it
+    away.
+    """
     report = play(**given, revise={"action": "inspect"}, choices=["Approve"])
 
     assert heard(report.ledger) == []
@@ -215,14 +219,16 @@ def test_settings_are_read_once() -> None:
 def test_only_a_missing_context_falls_back_on_the_sessions_settings(
     given: dict[str, Any], asked: int, effects: int
 ) -> None:
-    """A-16, A-20, A-22: a context without settings is not topped up, not even with a deny."""
+    """approval/A-16, approval/A-20, approval/A-22: a context without settings is not topped up, not even with a
+    deny.
+    """
     report = play(**given)
 
     assert (report.observed["prompts"], report.observed["effects"]) == (asked, effects)
 
 
 def test_a_misspelt_mode_opens_everything_and_is_noted() -> None:
-    """A-19: the real program is silent about it, the ledger is not."""
+    """approval/A-19: the real program is silent about it, the ledger is not."""
     report = play(mode="yollo", unusual=["given.mode"])
     auto = play(mode="yollo", autoApprove=True, unusual=["given.mode"])
 
@@ -231,7 +237,7 @@ def test_a_misspelt_mode_opens_everything_and_is_noted() -> None:
     assert not any(isinstance(event, ModeMisspelt) for event in auto.ledger)
 
 
-# Section 7: lifecycle events
+# wrapper/W-30 to wrapper/W-36: lifecycle events
 
 
 @pytest.mark.parametrize(
@@ -244,14 +250,16 @@ def test_a_misspelt_mode_opens_everything_and_is_noted() -> None:
     ],
 )
 def test_both_events_are_emitted_if_anybody_listens_to_one(lifecycle: str, expected: list[str]) -> None:
-    """W-30: a name without handlers is simply unheard."""
+    """wrapper/W-30: a name without handlers is simply unheard."""
     report = play(lifecycle=lifecycle, choices=["Approve"])
 
     assert [kind for kind in kinds(report.ledger) if "approval" in kind] == expected
 
 
 def test_the_events_name_session_reason_and_effective_mode() -> None:
-    """Section 7, W-31, W-32: the reason is the resolution's, the mode is the one in force."""
+    """wrapper/W-30 to wrapper/W-36, wrapper/W-31, wrapper/W-32: the reason is the resolution's, the mode is the one
+    in force.
+    """
     report = play(
         approval={"tier": "read", "policy": "prompt", "reason": "because"},
         autoApprove=True,
@@ -266,7 +274,7 @@ def test_the_events_name_session_reason_and_effective_mode() -> None:
 
 
 def test_the_runners_own_session_id_is_not_used() -> None:
-    """W-31: without a session manager in the context it is the empty text."""
+    """wrapper/W-31: without a session manager in the context it is the empty text."""
     desk = Desk(answers=["Approve"], session_id="runner")
     desk.call().result()
 
@@ -274,7 +282,7 @@ def test_the_runners_own_session_id_is_not_used() -> None:
 
 
 def test_a_lifecycle_handler_that_throws_changes_nothing() -> None:
-    """W-34; recorded: wrapper-2189."""
+    """wrapper/W-34; recorded: wrapper-2189."""
     report = play(lifecycle="throwing", choices=["Approve"])
     failed = {"event": "extension_error", "extensionPath": "recorder", "error": "lifecycle handler failed"}
 
@@ -290,11 +298,11 @@ def test_a_lifecycle_handler_that_throws_changes_nothing() -> None:
     ]
 
 
-# Section 8: nobody there, the answer, the checks
+# wrapper/W-37 to wrapper/W-46: nobody there, the answer, the checks
 
 
 def test_without_a_ui_a_request_is_refused_without_a_dialog() -> None:
-    """W-35, W-38, W-57: both events, no dialog, five lines."""
+    """wrapper/W-35, wrapper/W-38, wrapper/W-57: both events, no dialog, five lines."""
     report = play(ui=False)
 
     assert heard(report.ledger) == [TOOL_CALL, REQUESTED, resolved(False, "no interactive UI available")]
@@ -302,7 +310,7 @@ def test_without_a_ui_a_request_is_refused_without_a_dialog() -> None:
 
 
 def test_without_a_ui_pending_checks_are_refused_in_their_own_words() -> None:
-    """W-39."""
+    """wrapper/W-39."""
     report = play(ui=False, mode="yolo", safetyCheck=True)
 
     assert (
@@ -330,7 +338,7 @@ NO_YES = [
 
 @pytest.mark.parametrize("choice", NO_YES)
 def test_only_the_exact_label_is_a_yes(choice: Any) -> None:
-    """W-40, W-41, W-57."""
+    """wrapper/W-40, wrapper/W-41, wrapper/W-57."""
     report = play(choices=[choice], unusual=[] if isinstance(choice, str | bool | None) else ["given.choices[0]"])
 
     assert heard(report.ledger) == [TOOL_CALL, REQUESTED, select(choice), resolved(False, "denied by user")]
@@ -338,7 +346,7 @@ def test_only_the_exact_label_is_a_yes(choice: Any) -> None:
 
 
 def test_an_empty_list_of_choices_is_no_answer() -> None:
-    """W-79."""
+    """wrapper/W-79."""
     assert play(choices=[]).observed["error"] == "Tool call denied by user: seed_note"
 
 
@@ -352,7 +360,7 @@ def test_an_empty_list_of_choices_is_no_answer() -> None:
     ],
 )
 def test_a_dialog_that_breaks_refuses_the_call(choice: Any, reason: str | None, error_name: str) -> None:
-    """W-33, W-57; recorded: wrapper-0483, -0487."""
+    """wrapper/W-33, wrapper/W-57; recorded: wrapper-0483, -0487."""
     report = play(choices=[choice])
 
     assert heard(report.ledger) == [TOOL_CALL, REQUESTED, select(choice), resolved(False, reason)]
@@ -374,7 +382,7 @@ def test_the_dialogs_own_error_is_raised(failure: Fails | FailsWith) -> None:
 
 
 def test_one_dialog_covers_the_policy_and_the_checks() -> None:
-    """W-43, W-45, W-46: the texts are appended, and the same yes acknowledges them."""
+    """wrapper/W-43, wrapper/W-45, wrapper/W-46: the texts are appended, and the same yes acknowledges them."""
     report = play(
         approval={"tier": "exec", "reason": "because"},
         safetyChecks=[CHECK, {"code": "second_check"}],
@@ -395,7 +403,7 @@ def test_one_dialog_covers_the_policy_and_the_checks() -> None:
 
 @pytest.mark.parametrize("choices", [["Deny"], [None], [{"throw": "gone"}], []])
 def test_anything_but_a_yes_acknowledges_nothing(choices: list[Any]) -> None:
-    """W-45; auto-approve does not either (A-21)."""
+    """wrapper/W-45; auto-approve does not either (approval/A-21)."""
     report = play(safetyCheck=True, autoApprove=True, choices=choices)
 
     assert (report.observed["providerSafetyApproved"], report.observed["effects"]) == (False, 0)
@@ -411,7 +419,9 @@ def test_an_approved_call_without_checks_acknowledges_nothing() -> None:
 
 
 def test_a_computer_call_is_seen_judged_and_reported_as_its_actions() -> None:
-    """W-18, W-50: a returned input is ignored, a change in place reaches nothing; a block still works."""
+    """wrapper/W-18, wrapper/W-50: a returned input is ignored, a change in place reaches nothing; a block still
+    works.
+    """
     seen = {"actions": [{"type": "screenshot"}], "pendingSafetyChecks": [CHECK]}
     given: dict[str, Any] = {"safetyChecks": [CHECK], "choices": ["Approve"], "approval": {"fn": "read-if-extra"}}
     revised = play(**given, handlers=[{"mutate": {"extra": 1}}, {"revise": {"extra": 1}}])
@@ -424,7 +434,7 @@ def test_a_computer_call_is_seen_judged_and_reported_as_its_actions() -> None:
 
 
 def test_an_abort_does_not_close_the_approval_dialog() -> None:
-    """W-47: an approval after it still runs the tool, which gets the aborted signal."""
+    """wrapper/W-47: an approval after it still runs the tool, which gets the aborted signal."""
     desk = Desk(ui="open")
     signal = AbortSignal(desk.stage)
     task = desk.call(signal=signal)
@@ -441,7 +451,7 @@ def test_an_abort_does_not_close_the_approval_dialog() -> None:
     assert desk.times("execute") == [60_000]
 
 
-# Section 9, as far as the gate decides it
+# wrapper/W-47 to wrapper/W-58, as far as the gate decides it
 
 
 @pytest.mark.parametrize(
@@ -458,7 +468,7 @@ def test_an_abort_does_not_close_the_approval_dialog() -> None:
     ],
 )
 def test_a_refused_call_has_no_result_event(given: dict[str, Any]) -> None:
-    """W-57: deny, block, no UI, refusal, a broken dialog, an abort at either place."""
+    """wrapper/W-57: deny, block, no UI, refusal, a broken dialog, an abort at either place."""
     report = play(**given, resultHandlers=[{"isError": False}])
 
     assert (report.observed["outcome"], report.observed["effects"]) == ("throw", 0)
@@ -466,7 +476,7 @@ def test_a_refused_call_has_no_result_event(given: dict[str, Any]) -> None:
 
 
 def test_result_handlers_see_the_effective_input() -> None:
-    """W-50."""
+    """wrapper/W-50."""
     report = play(mode="yolo", revise={"action": "inspect"})
 
     assert heard(report.ledger)[-1]["input"] == {"action": "inspect"}
@@ -482,7 +492,9 @@ def test_result_handlers_see_the_effective_input() -> None:
     ],
 )
 def test_how_the_tool_ends_is_how_the_call_ends(executor: Any, outcome: str, error: Any) -> None:
-    """W-48, W-49, W-52: heard as an error in three of four, unchanged by handlers that only listen."""
+    """wrapper/W-48, wrapper/W-49, wrapper/W-52: heard as an error in three of four, unchanged by handlers that only
+    listen.
+    """
     report = play(mode="yolo", executor=executor)
 
     assert (report.observed["outcome"], report.observed.get("error", UNSET)) == (outcome, error)
@@ -516,7 +528,7 @@ def test_an_executor_may_take_its_time() -> None:
 
 
 def test_a_context_is_read_and_only_its_one_flag_is_written() -> None:
-    """Section 1: `providerSafetyApproved` is the one output."""
+    """wrapper/W-45: `providerSafetyApproved` is the one output."""
     desk = Desk(answers=["Approve"])
     desk.call(policies={"other": "deny"}, session_id="s-1").result()
 

@@ -12,7 +12,7 @@ from labsim.call.wrapper import OuterCall, ScheduledCall
 from labsim.events import PromptDecided
 from labsim.stage import AbortSignal
 
-# Section 5: is a prompt required?
+# wrapper/W-20 to wrapper/W-26: is a prompt required?
 
 ACP = {"acp_approved_args": PUBLISH}
 XDEV = {"xdev_approved": True}
@@ -42,32 +42,32 @@ def changes_it(event: ToolCallInput, context: HandlerContext) -> None:
 
 REQUIRED: list[tuple[str, bool, dict[str, Any], Any, Any]] = [
     # rule, required, context, declaration, handler
-    ("W-20: nothing special", True, {}, "exec", None),
-    ("W-20: checks on an allowed call", True, {"mode": "yolo", "tool_call": PENDING}, "exec", None),
-    ("W-20: another provider", False, {"mode": "yolo", "tool_call": ELSEWHERE}, "exec", None),
-    ("W-21: approved outside", False, XDEV, "exec", None),
-    ("W-21: exactly true", True, {"xdev_approved": 1}, "exec", None),
-    ("W-21: an equal copy", True, XDEV, "exec", replaced(PUBLISH)),
-    ("W-21: the same object", False, XDEV, "exec", returns_the_same),
-    ("W-21: changed in place", False, XDEV, "exec", changes_it),
-    ("W-22: the user's prompt", True, {**XDEV, **EXPLICIT}, "exec", None),
-    ("W-22: an entry with no policy", True, {**XDEV, "policies": {"seed_note": "perhaps"}}, "exec", None),
-    ("W-22: another tool's entry", False, {**XDEV, "policies": {"other": "prompt"}}, "exec", None),
-    ("W-22: override", True, XDEV, OVERRIDE, None),
-    ("W-22: even an allow", True, {**XDEV, "policies": {"seed_note": "allow"}}, OWN_PROMPT, None),
-    ("W-22: the declared key", True, {**XDEV, **SLOT}, {**OWN_PROMPT, "policyKey": "slot"}, None),
-    ("W-22: a key that the mode drops", False, {**XDEV, **SLOT}, {"policyKey": "slot"}, None),
-    ("W-23: approved by a client", False, ACP, "exec", None),
-    ("W-23: explicit prompts too", False, {**ACP, **EXPLICIT}, OVERRIDE, None),
-    ("W-23: other arguments", True, {"acp_approved_args": {"action": "inspect"}}, "exec", None),
-    ("W-23: a key that holds nothing", True, {"acp_approved_args": None}, "exec", None),
-    ("W-23: changed into what was approved", False, {"acp_approved_args": OTHER}, "exec", replaced(OTHER)),
-    ("W-23: changed into something else", True, ACP, "exec", replaced(OTHER)),
-    ("W-24: no bypass touches checks", True, {**XDEV, **ACTIONS, "tool_call": PENDING}, "exec", None),
-    ("W-25: a tool's own prompt", False, XDEV, OWN_PROMPT, None),
-    ("W-25: the same in yolo", False, {**XDEV, "mode": "yolo"}, OWN_PROMPT, None),
-    ("W-26: override + prompt", True, XDEV, {**OVERRIDE, **OWN_PROMPT}, None),
-    ("W-26: the same in yolo", False, {**XDEV, "mode": "yolo"}, {**OVERRIDE, **OWN_PROMPT}, None),
+    ("wrapper/W-20: nothing special", True, {}, "exec", None),
+    ("wrapper/W-20: checks on an allowed call", True, {"mode": "yolo", "tool_call": PENDING}, "exec", None),
+    ("wrapper/W-20: another provider", False, {"mode": "yolo", "tool_call": ELSEWHERE}, "exec", None),
+    ("wrapper/W-21: approved outside", False, XDEV, "exec", None),
+    ("wrapper/W-21: exactly true", True, {"xdev_approved": 1}, "exec", None),
+    ("wrapper/W-21: an equal copy", True, XDEV, "exec", replaced(PUBLISH)),
+    ("wrapper/W-21: the same object", False, XDEV, "exec", returns_the_same),
+    ("wrapper/W-21: changed in place", False, XDEV, "exec", changes_it),
+    ("wrapper/W-22: the user's prompt", True, {**XDEV, **EXPLICIT}, "exec", None),
+    ("wrapper/W-22: an entry with no policy", True, {**XDEV, "policies": {"seed_note": "perhaps"}}, "exec", None),
+    ("wrapper/W-22: another tool's entry", False, {**XDEV, "policies": {"other": "prompt"}}, "exec", None),
+    ("wrapper/W-22: override", True, XDEV, OVERRIDE, None),
+    ("wrapper/W-22: even an allow", True, {**XDEV, "policies": {"seed_note": "allow"}}, OWN_PROMPT, None),
+    ("wrapper/W-22: the declared key", True, {**XDEV, **SLOT}, {**OWN_PROMPT, "policyKey": "slot"}, None),
+    ("wrapper/W-22: a key that the mode drops", False, {**XDEV, **SLOT}, {"policyKey": "slot"}, None),
+    ("wrapper/W-23: approved by a client", False, ACP, "exec", None),
+    ("wrapper/W-23: explicit prompts too", False, {**ACP, **EXPLICIT}, OVERRIDE, None),
+    ("wrapper/W-23: other arguments", True, {"acp_approved_args": {"action": "inspect"}}, "exec", None),
+    ("wrapper/W-23: a key that holds nothing", True, {"acp_approved_args": None}, "exec", None),
+    ("wrapper/W-23: changed into what was approved", False, {"acp_approved_args": OTHER}, "exec", replaced(OTHER)),
+    ("wrapper/W-23: changed into something else", True, ACP, "exec", replaced(OTHER)),
+    ("wrapper/W-24: no bypass touches checks", True, {**XDEV, **ACTIONS, "tool_call": PENDING}, "exec", None),
+    ("wrapper/W-25: a tool's own prompt", False, XDEV, OWN_PROMPT, None),
+    ("wrapper/W-25: the same in yolo", False, {**XDEV, "mode": "yolo"}, OWN_PROMPT, None),
+    ("wrapper/W-26: override + prompt", True, XDEV, {**OVERRIDE, **OWN_PROMPT}, None),
+    ("wrapper/W-26: the same in yolo", False, {**XDEV, "mode": "yolo"}, {**OVERRIDE, **OWN_PROMPT}, None),
 ]
 
 
@@ -77,7 +77,7 @@ REQUIRED: list[tuple[str, bool, dict[str, Any], Any, Any]] = [
 def test_whether_a_person_must_be_asked(
     required: bool, context: dict[str, Any], approval: Any, handler: Any
 ) -> None:
-    """Section 5: checks, or a prompt that no bypass covers."""
+    """wrapper/W-20 to wrapper/W-26: checks, or a prompt that no bypass covers."""
     desk = Desk(approval=approval, answers=["Approve"])
     if handler is not None:
         desk.on_call(handler)
@@ -94,21 +94,21 @@ def denies_publishing(args: Any) -> Any:
 @pytest.mark.parametrize("context", [XDEV, ACP, {**XDEV, **ACP}])
 @pytest.mark.parametrize("approval", [{"policy": "deny"}, denies_publishing])
 def test_no_bypass_touches_a_deny(context: dict[str, Any], approval: Any) -> None:
-    """W-24: neither before handlers nor after them."""
+    """wrapper/W-24: neither before handlers nor after them."""
     desk = Desk(approval=approval)
     desk.on_call(replaced(PUBLISH))
 
     assert desk.error({"action": "inspect"}, **context) == 'Tool "seed_note" is blocked by tool policy.'
 
 
-# Section 6: the preview
+# wrapper/W-27 to wrapper/W-29: the preview
 
 
 @pytest.mark.parametrize(
     ("preview", "waits"), [("match", True), ("wire", True), ("other-name", False), ("other-id", False)]
 )
 def test_only_the_scheduled_call_waits_for_its_preview(preview: str, waits: bool) -> None:
-    """W-27: by its tool's name or its wire name; before anything is asked, and only if something is."""
+    """wrapper/W-27: by its tool's name or its wire name; before anything is asked, and only if something is."""
     asked = play(preview=preview, choices=["Approve"])
     silent = play(preview=preview, mode="yolo")
 
@@ -126,7 +126,7 @@ def test_only_the_scheduled_call_waits_for_its_preview(preview: str, waits: bool
 
 @pytest.mark.parametrize("index", [1, -1])
 def test_a_call_that_is_not_on_the_list_waits_for_nothing(index: int) -> None:
-    """W-27: an index beyond the list is no schedule, nor is one before it."""
+    """wrapper/W-27: an index beyond the list is no schedule, nor is one before it."""
     desk = Desk(answers=["Approve"])
 
     async def never(call_id: str, signal: Any) -> None:
@@ -137,7 +137,7 @@ def test_a_call_that_is_not_on_the_list_waits_for_nothing(index: int) -> None:
 
 
 def test_an_abort_while_the_preview_is_awaited_leaves_no_approval_event() -> None:
-    """W-29, W-57: the wait comes before step 10."""
+    """wrapper/W-29, wrapper/W-57: the wait comes before step 10."""
     desk = Desk(answers=["Approve"], recorded=True)
     signal = AbortSignal(desk.stage)
 

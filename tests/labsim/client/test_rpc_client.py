@@ -45,7 +45,7 @@ def is_over(pid: int) -> bool:
 
 
 def test_a_whole_review_by_hand(client: Client) -> None:
-    """S2: send, take each dialog as it comes, answer, and wait for the command."""
+    """review/S2: send, take each dialog as it comes, answer, and wait for the command."""
     review = client.send("command", words="review")
     editor = client.next_dialog()
     client.answer(editor, EDITED)
@@ -62,7 +62,7 @@ def test_a_whole_review_by_hand(client: Client) -> None:
 
 
 def test_two_dialogs_are_answered_in_reverse_order(client: Client) -> None:
-    """R-44, R-58: both are open, each is handed out once, and responses are matched by id."""
+    """rpc/R-44, rpc/R-58: both are open, each is handed out once, and responses are matched by id."""
     first = client.send("select", title="Which shelf?", options=["north", "south"])
     second = client.send("confirm", title="Sure?", message="Move the beans.")
     one, two = client.next_dialog(), client.next_dialog()
@@ -90,7 +90,7 @@ def test_two_dialogs_are_answered_in_reverse_order(client: Client) -> None:
 def test_an_answer_has_the_shape_that_its_dialog_asks_for(
     client: Client, kind: str, asked: dict[str, Any], value: object, payload: dict[str, Any]
 ) -> None:
-    """R-50, section 4; None closes a dialog, it is never a yes (R-54)."""
+    """rpc/R-50, rpc/R-25 to rpc/R-32; None closes a dialog, it is never a yes (rpc/R-54)."""
     command = client.send(kind, title="t", **asked)
     dialog = client.next_dialog()
     client.answer(dialog, value)
@@ -101,7 +101,9 @@ def test_an_answer_has_the_shape_that_its_dialog_asks_for(
 
 
 def test_a_cancelled_dialog_is_closed_here_and_not_replied_to(client: Client) -> None:
-    """R-20, R-52: by its target. A late yes is swallowed at the other end, and grants nothing (V-44, T8)."""
+    """rpc/R-20, rpc/R-52: by its target. A late yes is swallowed at the other end, and grants nothing (review/V-44,
+    review-t08).
+    """
     asking = client.send("command", words="delegate")
     dialog = client.next_dialog()
     client.call("command", words="revoke")
@@ -115,7 +117,7 @@ def test_a_cancelled_dialog_is_closed_here_and_not_replied_to(client: Client) ->
 
 
 def test_a_dialog_whose_time_is_over_is_open_no_longer() -> None:
-    """R-51: the client keeps the time as well, and need not be told."""
+    """rpc/R-51: the client keeps the time as well, and need not be told."""
     head = '{"type":"extension_ui_request","method":"input","title":"Whose?"'
     with playing(READY, f'{head},"id":"a","timeout":0}}', f'{head},"id":"b","timeout":3600000}}') as client:
         dialogs = [client.next_dialog(), client.next_dialog()]
@@ -151,7 +153,9 @@ def test_a_callback_answers_one_dialog_after_another() -> None:
 
 
 def test_a_callback_may_send_commands_of_its_own_and_wait_for_them() -> None:
-    """V-41, T9: revoked while the editor is open, by whoever is in it: no selector, nothing recorded."""
+    """review/V-41, review-t09: revoked while the editor is open, by whoever is in it: no selector, nothing
+    recorded.
+    """
 
     def revokes(client: Client, dialog: DialogRequest) -> object:
         client.call("command", words="revoke")
@@ -266,7 +270,7 @@ def test_every_frame_is_recorded_in_both_directions(client: Client) -> None:
 
 
 def test_a_line_sent_in_pieces_is_one_frame_and_junk_is_none(client: Client) -> None:
-    """R-3: the table shows what travelled, not how it was written."""
+    """rpc/R-3: the table shows what travelled, not how it was written."""
     client.send_bytes(b'{"type":"noti')
     client.send_bytes(b'fy","message":"a"}\nnot json\n{"type":"get')
     client.send_bytes(b'_ledger"}\n')
@@ -283,7 +287,7 @@ def test_a_line_sent_in_pieces_is_one_frame_and_junk_is_none(client: Client) -> 
 
 
 def test_a_last_line_that_is_never_ended_is_recorded_when_it_counts(client: Client) -> None:
-    """R-1: at the end of input."""
+    """rpc/R-1: at the end of input."""
     client.send_bytes(b'{"type":"notify","message":"the last"}')
     client.close_stdin()
     client.close_stdin()
@@ -316,7 +320,7 @@ def test_the_ledger_comes_whole_however_many_pages_it_has(client: Client) -> Non
 
 
 def test_command_ids_count_up_and_each_response_is_handed_out_once(client: Client) -> None:
-    """R-59."""
+    """rpc/R-59."""
     first, second = client.send("get_state"), client.send("get_ledger")
     assert (first, second) == ("req_1", "req_2")
 
@@ -352,7 +356,7 @@ def test_two_threads_wait_for_their_own_responses(client: Client) -> None:
 
 
 def test_a_program_that_ends_before_it_is_ready_says_why() -> None:
-    """R-59: with its exit code and what it complained about."""
+    """rpc/R-59: with its exit code and what it complained about."""
     with pytest.raises(ServerGone) as gone:
         Client(program=[sys.executable, "-c", "import sys; print('no seeds', file=sys.stderr); sys.exit(3)"])
 
@@ -361,7 +365,7 @@ def test_a_program_that_ends_before_it_is_ready_says_why() -> None:
 
 
 def test_a_program_that_never_gets_ready_is_not_left_behind() -> None:
-    """R-59: after the time that one is willing to wait."""
+    """rpc/R-59: after the time that one is willing to wait."""
     before = threading.active_count()
     with pytest.raises(NotAnswered, match=r"No ready frame within 0\.3 s"):
         playing('{"type":"response"}', timeout_s=0.3)
@@ -370,7 +374,7 @@ def test_a_program_that_never_gets_ready_is_not_left_behind() -> None:
 
 
 def test_unknown_frames_fields_and_methods_are_nothing_to_us() -> None:
-    """R-53."""
+    """rpc/R-53."""
     with playing(
         READY,
         '{"type":"weather","id":{"a":1}}',
@@ -394,7 +398,7 @@ def test_unknown_frames_fields_and_methods_are_nothing_to_us() -> None:
     ],
 )
 def test_a_line_that_is_no_frame_of_protocol_1_breaks_the_stream(line: str) -> None:
-    """R-6, R-59: nobody has negotiated chunks; it is said to everybody who waits from now on."""
+    """rpc/R-6, rpc/R-59: nobody has negotiated chunks; it is said to everybody who waits from now on."""
     with playing(READY, line) as client:
         for _ in range(2):
             with pytest.raises(StreamBroken) as broken:

@@ -138,7 +138,7 @@ def test_every_event_of_this_host_has_words():
 
 
 def test_every_way_of_deciding_has_words():
-    """O1: who settled a call is said for each of them."""
+    """gate/O1: who settled a call is said for each of them."""
     lines = {by: describe(gate.CallDecided(**CALL, allowed=False, by=by)) for by in DecidedBy}
 
     assert len(set(lines.values())) == len(DecidedBy)

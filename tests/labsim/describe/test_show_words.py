@@ -109,7 +109,9 @@ SAID: list[tuple[Struct, str]] = [
 
 @pytest.mark.parametrize(("event", "said"), SAID, ids=[type(event).__name__ for event, _ in SAID])
 def test_an_event_is_said_in_one_line(event: Struct, said: str):
-    """What came back is told apart from what was offered (W-40), and no field name stands for a sentence."""
+    """What came back is told apart from what was offered (wrapper/W-40), and no field name stands for a
+    sentence.
+    """
     assert describe(event) == said
 
 

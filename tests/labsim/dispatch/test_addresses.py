@@ -1,4 +1,4 @@
-"""Addresses and near misses: spec/dispatch.md section 1, and what the two readers of a path make of it."""
+"""Addresses and near misses: dispatch/D-1 to dispatch/D-6, and what the two readers of a path make of it."""
 
 from __future__ import annotations
 
@@ -42,13 +42,15 @@ FILESYSTEM = "Prefix the path with './' to write it as a filesystem path."
     ],
 )
 def test_an_address_is_trimmed_and_its_name_kept_as_written(path: str, device: str):
-    """D-1 and D-4: the scheme is free in case, the rest is the name, blanks around it aside and nothing decoded."""
+    """dispatch/D-1 and dispatch/D-4: the scheme is free in case, the rest is the name, blanks around it aside and
+    nothing decoded.
+    """
     assert parse_address(path) == Address(device)
 
 
 @pytest.mark.parametrize("path", ["xd://", "XD://", " xd:// "])
 def test_nothing_after_the_scheme_is_the_root(path: str):
-    """D-2."""
+    """dispatch/D-2."""
     assert parse_address(path) == Address(None)
 
 
@@ -56,19 +58,19 @@ def test_nothing_after_the_scheme_is_the_root(path: str):
     "path", ["xd://seed_slot/", "xd://seed_slot/x", "xd:///seed_slot", "xd://seed_slot?x=1", "xd://seed_slot#x"]
 )
 def test_a_name_with_a_slash_query_or_fragment_is_no_device_address(path: str):
-    """D-3: a trailing slash is enough; the router still takes the path for an address of its own."""
+    """dispatch/D-3: a trailing slash is enough; the router still takes the path for an address of its own."""
     assert parse_address(path) is None
     assert is_routed(path)
 
 
 @pytest.mark.parametrize("path", ["", "xd", "xd:", "xd:/seed_slot", "card.txt", "./xd://seed_slot", "x\u0085d://a"])
 def test_other_paths_are_no_addresses(path: str):
-    """D-1: nothing but the scheme makes an address."""
+    """dispatch/D-1: nothing but the scheme makes an address."""
     assert parse_address(path) is None
 
 
 def test_a_blank_is_what_the_host_takes_for_one():
-    """D-1: U+0085 is trimmed by Python and not by the host, so it hides the scheme."""
+    """dispatch/D-1: U+0085 is trimmed by Python and not by the host, so it hides the scheme."""
     assert parse_address("\u0085xd://seed_slot") is None
 
 
@@ -77,13 +79,13 @@ def test_a_blank_is_what_the_host_takes_for_one():
     [("xd://seed_slot", "seed_slot"), ("xD://a/b", "a/b"), ("seed_slot", "seed_slot"), (" xd://a", " xd://a")],
 )
 def test_the_bare_name_is_without_a_leading_scheme(name: str, bare: str):
-    """D-6."""
+    """dispatch/D-6."""
     assert bare_name(name) == bare
 
 
 @pytest.mark.parametrize("device", list(SpecialDevice))
 def test_the_devices_that_are_no_tools_are_known_by_their_exact_name(device: SpecialDevice):
-    """D-4 and D-14."""
+    """dispatch/D-4 and dispatch/D-14."""
     assert Address(device.value).special is device
     assert Address(device.value.upper()).special is None
     assert Address(None).special is None
@@ -105,7 +107,9 @@ def test_the_devices_that_are_no_tools_are_known_by_their_exact_name(device: Spe
     ],
 )
 def test_a_near_miss_is_named_with_what_may_have_been_meant(path: str, message: str):
-    """Section 1: the table of near misses, blanks aside; raised as a tool's error before anything is routed."""
+    """dispatch/D-1 to dispatch/D-6: the table of near misses, blanks aside; raised as a tool's error before
+    anything is routed.
+    """
     told = f"Unknown URI-like write target {message} {FILESYSTEM}"
     desk = Desk([slot_tool()])
 
@@ -121,12 +125,14 @@ def test_a_near_miss_is_named_with_what_may_have_been_meant(path: str, message: 
      "conflict://1", "foo:x", "foo:/x\ny", "a b://c", "xdd"],
 )  # fmt: skip
 def test_addresses_and_plain_paths_are_no_near_misses(path: str):
-    """Section 1: an address of the host's, an absolute path, or one without a scheme and slash, is let through."""
+    """dispatch/D-1 to dispatch/D-6: an address of the host's, an absolute path, or one without a scheme and slash,
+    is let through.
+    """
     assert near_miss(path) is None
 
 
 def test_a_leading_blank_makes_a_file_of_an_address():
-    """D-5, as recorded (dispatch-0541): the gate trims and the router does not, so a file is written."""
+    """dispatch/D-5, as recorded (dispatch-0541): the gate trims and the router does not, so a file is written."""
     desk = Desk([slot_tool()], mode="always-ask")
 
     result = desk.result(" xd://seed_slot", '{"action":"publish"}')
@@ -138,7 +144,7 @@ def test_a_leading_blank_makes_a_file_of_an_address():
 
 
 def test_a_trailing_blank_changes_nothing():
-    """D-1 and D-5: blanks behind the name are trimmed by both readers (dispatch-0544)."""
+    """dispatch/D-1 and dispatch/D-5: blanks behind the name are trimmed by both readers (dispatch-0544)."""
     assert Desk([slot_tool()]).result("xd://seed_slot ").details["xdev"]["tool"] == "seed_slot"
 
 
@@ -157,12 +163,14 @@ def test_a_trailing_blank_changes_nothing():
     ],
 )
 def test_a_copied_header_is_peeled_off_the_path(path: str, inner: str):
-    """D-57: only `[path]` and `[path#TAG]`, the tag four hexadecimal digits; any other shape is left alone."""
+    """dispatch/D-57: only `[path]` and `[path#TAG]`, the tag four hexadecimal digits; any other shape is left
+    alone.
+    """
     assert unwrap_header(path) == inner
 
 
 def test_a_wrapped_address_reaches_its_device():
-    """D-57: gate and execution both unwrap (dispatch-0636)."""
+    """dispatch/D-57: gate and execution both unwrap (dispatch-0636)."""
     spy = slot_tool()
     Desk([spy], mode="always-ask").result("[xd://seed_slot#ABCD]")
 
@@ -187,7 +195,7 @@ def test_reading_a_path_never_fails(path: str):
     st.text(string.ascii_letters + string.digits + "_-.:% ", min_size=1).filter(lambda name: name.strip() == name)
 )
 def test_any_plain_name_comes_back_from_its_address(name: str):
-    """D-1 and D-4: a name goes in and comes out unchanged, in either case of the scheme."""
+    """dispatch/D-1 and dispatch/D-4: a name goes in and comes out unchanged, in either case of the scheme."""
     assert parse_address(f"xd://{name}") == parse_address(f"XD://{name}") == Address(name)
     assert bare_name(f"xd://{name}") == name
 

@@ -1,4 +1,6 @@
-"""The content of a dispatch: help, parsing, the intent, every refusal (D-18, D-30 to D-37, D-39, D-40, D-56)."""
+"""The content of a dispatch: help, parsing, the intent, every refusal (dispatch/D-18, dispatch/D-30 to
+dispatch/D-37, dispatch/D-39, dispatch/D-40, dispatch/D-56).
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def of(**schema: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("content", ["", " ", "\n\t", "?", " ? ", "help", "HELP", " Help\n", "\ufeff", "\u00a0?"])
 def test_help_is_nothing_a_question_mark_or_the_word(content: str):
-    """D-18: in any case, blanks around it; the answer is the docs, and the device is not reached."""
+    """dispatch/D-18: in any case, blanks around it; the answer is the docs, and the device is not reached."""
     desk = Desk([slot_tool()])
     result = desk.result("xd://seed_slot", content)
 
@@ -51,7 +53,7 @@ def test_help_is_nothing_a_question_mark_or_the_word(content: str):
 
 @pytest.mark.parametrize("content", ["??", "help me", "?help", "h elp", "\u0085", "{}"])
 def test_what_only_resembles_help_is_content(content: str):
-    """D-18: and blanks are the host's, so U+0085 is none."""
+    """dispatch/D-18: and blanks are the host's, so U+0085 is none."""
     assert not asks_for_help(content)
 
 
@@ -74,9 +76,11 @@ def test_what_only_resembles_help_is_content(content: str):
     ],
 )
 def test_text_that_is_no_json_is_refused_in_the_parsers_words(content: str, sentence: str):
-    """D-30, D-35 and D-40: the parenthesis is the recorded engine's own sentence (dispatch-0349 to -0503)."""
+    """dispatch/D-30, dispatch/D-35 and dispatch/D-40: the parenthesis is the recorded engine's own sentence
+    (dispatch-0349 to -0503).
+    """
     assert refused(content) == (
-        "D-30",
+        "dispatch/D-30",
         f"xd://seed_slot expects a JSON args object as content ({sentence}). Write `?` for docs.",
     )
 
@@ -100,24 +104,26 @@ def test_text_that_is_no_json_is_refused_in_the_parsers_words(content: str, sent
     ],
 )
 def test_other_faults_get_a_sentence_about_their_first_misfit(content: str, sentence: str):
-    """D-35: these were not recorded; the sentence is of the same engine's kind, and nobody should rely on it."""
+    """dispatch/D-35: these were not recorded; the sentence is of the same engine's kind, and nobody should rely on
+    it.
+    """
     assert complaint(content) == f"JSON Parse error: {sentence}"
 
 
 @pytest.mark.parametrize(
     ("content", "rule", "kind"),
     [
-        ("[]", "D-31", "array"),
-        ('[{"action":"inspect"}]', "D-31", "array"),
-        ("null", "D-32", "object"),
-        ("0", "D-33", "number"),
-        ("12", "D-33", "number"),
-        ('"inspect"', "D-33", "string"),
-        ("true", "D-33", "boolean"),
+        ("[]", "dispatch/D-31", "array"),
+        ('[{"action":"inspect"}]', "dispatch/D-31", "array"),
+        ("null", "dispatch/D-32", "object"),
+        ("0", "dispatch/D-33", "number"),
+        ("12", "dispatch/D-33", "number"),
+        ('"inspect"', "dispatch/D-33", "string"),
+        ("true", "dispatch/D-33", "boolean"),
     ],
 )
 def test_json_that_is_no_object_is_named_by_its_kind(content: str, rule: str, kind: str):
-    """D-31 to D-33: null is an object to the host, and is said to be one."""
+    """dispatch/D-31 to dispatch/D-33: null is an object to the host, and is said to be one."""
     assert refused(content) == (rule, f"xd://seed_slot content must be a JSON object, got {kind}.")
 
 
@@ -146,7 +152,9 @@ def test_json_that_is_no_object_is_named_by_its_kind(content: str, rule: str, ki
     ],
 )
 def test_hostile_content_is_refused_before_anything_is_built_from_it(content: str, sentence: str):
-    """D-30 and D-39: NaN, numbers beyond the host's, bottomless nesting, sheer size, half a character, controls."""
+    """dispatch/D-30 and dispatch/D-39: NaN, numbers beyond the host's, bottomless nesting, sheer size, half a
+    character, controls.
+    """
     tool = slot_tool(parameters=None)
     result = Desk([tool]).result("xd://seed_slot", content)
 
@@ -166,7 +174,7 @@ def test_the_deepest_content_that_is_read_is_still_played():
 
 
 def test_of_two_equal_keys_the_last_wins():
-    """D-39 (dispatch-0484): unlike in a case file, where they are refused."""
+    """dispatch/D-39 (dispatch-0484): unlike in a case file, where they are refused."""
     assert read_arguments(SLOT, '{"action":"inspect","action":"publish"}').values == {"action": "publish"}
 
 
@@ -189,12 +197,14 @@ def test_surrogate_pairs_written_as_escapes_are_whole_characters():
     ],
 )
 def test_copied_line_anchors_are_cleaned_off(content: str, cleaned: str):
-    """D-56: only if every written line has one; ordinary JSON is unaffected."""
+    """dispatch/D-56: only if every written line has one; ordinary JSON is unaffected."""
     assert without_anchors(content) == cleaned
 
 
 def test_anchors_are_cleaned_after_the_gate_and_before_the_dispatch():
-    """D-56 and G5: the gate reads the raw text and finds no JSON; the dispatch reads the cleaned one."""
+    """dispatch/D-56 and dispatch/G5: the gate reads the raw text and finds no JSON; the dispatch reads the cleaned
+    one.
+    """
     tool = slot_tool()
     report = Desk([tool], policies={"seed_slot": "deny"}).result("xd://seed_slot", f"1:{INSPECT}")
 
@@ -233,8 +243,13 @@ def test_anchors_are_cleaned_after_the_gate_and_before_the_dispatch():
 def test_a_schema_mismatch_says_what_was_wrong_shows_the_arguments_and_appends_the_docs(
     content: str, problem: str, received: str
 ):
-    """D-34 and D-37, as recorded; where something was mended, both versions are shown (dispatch-0439)."""
-    assert refused(content) == ("D-34", f"{HEADER}  - {problem}\n\nReceived arguments:\n{received}\n\n{SLOT_DOCS}")
+    """dispatch/D-34 and dispatch/D-37, as recorded; where something was mended, both versions are shown
+    (dispatch-0439).
+    """
+    assert refused(content) == (
+        "dispatch/D-34",
+        f"{HEADER}  - {problem}\n\nReceived arguments:\n{received}\n\n{SLOT_DOCS}",
+    )
 
 
 # The intent
@@ -252,7 +267,7 @@ def test_a_schema_mismatch_says_what_was_wrong_shows_the_arguments_and_appends_t
     ],
 )
 def test_an_intent_is_stripped_unless_the_schema_declares_it(schema: dict[str, Any], kept: bool):
-    """D-36: also through required lists and composed schemas, but only at the top level."""
+    """dispatch/D-36: also through required lists and composed schemas, but only at the top level."""
     read = read_arguments(slot_tool(parameters=schema), '{"action":"inspect","i":"why"}')
 
     assert declares(schema, "i") is kept
@@ -301,17 +316,19 @@ def test_parsing_fails_only_in_the_one_way_it_says(content: str):
 
 @given(ANY_CONTENT)
 def test_a_complaint_is_made_of_any_text(content: str):
-    """D-35: a sentence of the parser's for every text, and no failure of its own."""
+    """dispatch/D-35: a sentence of the parser's for every text, and no failure of its own."""
     assert complaint(content).startswith("JSON Parse error: ")
 
 
 @given(ANY_CONTENT)
 def test_arguments_are_valid_or_refused(content: str):
-    """D-30 to D-38: what is accepted fits the schema whole, and accepting it again changes nothing."""
+    """dispatch/D-30 to dispatch/D-38: what is accepted fits the schema whole, and accepting it again changes
+    nothing.
+    """
     read = attempt(lambda: read_arguments(SLOT, content), ContentRefused)
 
     if isinstance(read, ContentRefused):
-        assert read.rule in {"D-30", "D-31", "D-32", "D-33", "D-34"}
+        assert read.rule in {"dispatch/D-30", "dispatch/D-31", "dispatch/D-32", "dispatch/D-33", "dispatch/D-34"}
     else:
         assert list(issues(SLOT_SCHEMA, read.values)) == []
         assert set(read.values) <= set(SLOT_SCHEMA["properties"])
@@ -320,7 +337,7 @@ def test_arguments_are_valid_or_refused(content: str):
 
 @given(ANY_CONTENT, st.sampled_from(["yolo", "write", "always-ask"]), st.booleans())
 def test_nothing_is_executed_on_content_that_is_refused(content: str, mode: str, ui: bool):
-    """D-27: whatever the mode and whoever answers, refused content ends in a clear error and no effect."""
+    """dispatch/D-27: whatever the mode and whoever answers, refused content ends in a clear error and no effect."""
     answers = {"choices": ["Approve", "Approve"]} if ui else {"ui": False}
     report = played(content=content, mode=mode, **answers)
     read = attempt(lambda: read_arguments(SLOT, without_anchors(content)), ContentRefused)

@@ -1,4 +1,4 @@
-"""What devices say of themselves, and the devices that are no tools: spec/dispatch.md sections 6 to 8."""
+"""What devices say of themselves, and the devices that are no tools: dispatch/D-42 to dispatch/D-49."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from labsim.dispatch.resolution import Staged, StagedAction
 from labsim.errors import AbortError, HostError, ToolError
 from labsim.tool import ToolResult, text_content, visible_text
 
-# Section 6
+# dispatch/D-42 to dispatch/D-46
 
 
 def test_the_listing_counts_and_pads_the_mounted_names():
-    """D-42: in the order of mounting, and without a plural."""
+    """dispatch/D-42: in the order of mounting, and without a plural."""
     tools = [slot_tool(), slot_tool("a_rather_long_device", summary="Waters a bed.")]
     both, one = Desk(tools).session.devices, Desk(tools, mounted=["seed_slot"], active=["a_rather_long_device"])
 
@@ -65,7 +65,7 @@ def test_the_listing_counts_and_pads_the_mounted_names():
     ],
 )
 def test_a_summary_is_one_line_of_at_most_200_bytes(words: dict[str, Any], line: str):
-    """D-43: cut on a character's boundary, blanks before the ellipsis left off."""
+    """dispatch/D-43: cut on a character's boundary, blanks before the ellipsis left off."""
     shown = summary(Device(tool=slot_tool(**words)))
 
     assert shown == line
@@ -73,12 +73,12 @@ def test_a_summary_is_one_line_of_at_most_200_bytes(words: dict[str, Any], line:
 
 
 def test_the_summary_of_a_built_in_device_is_not_cut():
-    """D-43."""
+    """dispatch/D-43."""
     assert summary(Device(tool=slot_tool(description="a" * 300), built_in=True)) == "a" * 300
 
 
 def test_docs_have_a_label_or_no_dash():
-    """D-44."""
+    """dispatch/D-44."""
     assert read_device(Desk([slot_tool()]).session.devices, "seed_slot") == SLOT_DOCS
     bare = Desk([slot_tool(label=None)]).session.devices
     assert read_device(bare, "seed_slot") == SLOT_DOCS.replace("# seed_slot — Seed slot", "# seed_slot", 1)
@@ -109,12 +109,12 @@ def test_docs_have_a_label_or_no_dash():
     ],
 )
 def test_a_schema_is_written_as_a_type(schema: dict[str, Any], text: str):
-    """D-45."""
+    """dispatch/D-45."""
     assert type_text(schema) == text
 
 
 def test_reading_an_unknown_device_raises_and_a_special_one_gives_its_usage():
-    """D-46."""
+    """dispatch/D-46."""
     state = Desk([slot_tool()]).session.devices
 
     with pytest.raises(ToolError) as caught:
@@ -125,7 +125,7 @@ def test_reading_an_unknown_device_raises_and_a_special_one_gives_its_usage():
         assert "\n" not in read_device(None, name)
 
 
-# Section 7
+# dispatch/D-47 to dispatch/D-48
 
 
 def applied(reason: str) -> ToolResult:
@@ -140,7 +140,9 @@ def failing(error: Exception) -> Callable[[str], ToolResult]:
 
 
 def test_nothing_pending():
-    """Section 7, and D-25: resolve and propose raise, reject succeeds; the body is the trimmed content (D-47)."""
+    """dispatch/D-47 to dispatch/D-48, and dispatch/D-25: resolve and propose raise, reject succeeds; the body is
+    the trimmed content (dispatch/D-47).
+    """
     desk = Desk([slot_tool()])
 
     assert desk.raised("xd://resolve", "go") == NOTHING_TO_APPLY
@@ -164,7 +166,7 @@ def test_nothing_pending():
 
 
 def test_where_a_plan_can_be_proposed_both_texts_say_so():
-    """D-48."""
+    """dispatch/D-48."""
     desk = Desk([slot_tool()], staged=Staged(propose=applied))
 
     assert desk.raised("xd://resolve", "go") == NOTHING_TO_APPLY + PROPOSE_INSTEAD
@@ -174,7 +176,7 @@ def test_where_a_plan_can_be_proposed_both_texts_say_so():
 
 
 def test_a_staged_preview_is_applied_once_with_the_reason():
-    """Section 7: newest first, and gone afterwards."""
+    """dispatch/D-47 to dispatch/D-48: newest first, and gone afterwards."""
     staged = Staged()
     staged.stage(StagedAction(label="older", apply=applied))
     staged.stage(StagedAction(label="newer", apply=applied))
@@ -206,7 +208,7 @@ def test_a_staged_preview_is_applied_once_with_the_reason():
     ],
 )
 def test_a_failed_apply_leaves_the_preview_pending(error: Exception, message: str):
-    """Section 7: a tool's own error passes unchanged; it can be rejected afterwards."""
+    """dispatch/D-47 to dispatch/D-48: a tool's own error passes unchanged; it can be rejected afterwards."""
     staged = Staged()
     staged.stage(StagedAction(label="beds", apply=failing(error)))
     desk = Desk([slot_tool()], staged=staged)
@@ -219,7 +221,7 @@ def test_a_failed_apply_leaves_the_preview_pending(error: Exception, message: st
 
 
 def test_a_preview_can_say_itself_how_it_is_discarded():
-    """Section 7: the stock text is only the default."""
+    """dispatch/D-47 to dispatch/D-48: the stock text is only the default."""
     staged = Staged()
     staged.stage(
         StagedAction(label="beds", apply=applied, reject=lambda reason: ToolResult(content=text_content("Gone.")))
@@ -230,7 +232,9 @@ def test_a_preview_can_say_itself_how_it_is_discarded():
 
 
 def test_a_title_goes_to_plan_mode():
-    """Section 7 and D-47: `propose` records the title, and looks at no staged preview."""
+    """dispatch/D-47 to dispatch/D-48 and dispatch/D-47: `propose` records the title, and looks at no staged
+    preview.
+    """
     staged = Staged(propose=applied)
     staged.stage(StagedAction(label="beds", apply=failing(ValueError())))
     record = Desk([slot_tool()], staged=staged).result("xd://propose", " Beds \n").details["xdev"]
@@ -257,11 +261,11 @@ def test_the_scenario_stages_and_resolves():
     assert planned.observed["outcome"] == "return"
 
 
-# Section 8
+# dispatch/D-49
 
 
 def test_with_reports_off_any_body_is_thanked_for_and_nothing_is_kept():
-    """D-49."""
+    """dispatch/D-49."""
     desk = Desk([slot_tool()])
     for body in ("", "grep: slow", "no shape at all"):
         result = desk.result("xd://report_issue", body)
@@ -281,7 +285,7 @@ def test_with_reports_off_any_body_is_thanked_for_and_nothing_is_kept():
     ],
 )
 def test_with_reports_on_a_report_is_kept_in_the_local_list(body: str, report: ToolReport):
-    """D-49: a tool and a text, on one line or below each other."""
+    """dispatch/D-49: a tool and a text, on one line or below each other."""
     kept: list[ToolReport] = []
     Desk([slot_tool()], keep_report=kept.append).result("xd://report_issue", body)
 
@@ -300,7 +304,7 @@ def test_with_reports_on_a_report_is_kept_in_the_local_list(body: str, report: T
     ],
 )
 def test_a_body_that_is_no_report_is_refused_with_the_usage(body: str, message: str):
-    """D-49 and D-25."""
+    """dispatch/D-49 and dispatch/D-25."""
     kept: list[ToolReport] = []
     desk = Desk([slot_tool()], keep_report=kept.append)
 
@@ -309,7 +313,7 @@ def test_a_body_that_is_no_report_is_refused_with_the_usage(body: str, message: 
 
 
 def test_a_list_that_fails_is_nobodys_error():
-    """D-49: recording failures are swallowed; the ledger says that the report is lost."""
+    """dispatch/D-49: recording failures are swallowed; the ledger says that the report is lost."""
 
     def keep(report: ToolReport) -> None:
         raise OSError("full")

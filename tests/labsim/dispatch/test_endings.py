@@ -1,4 +1,4 @@
-"""Thrown, or an error result? spec/dispatch.md section 9, row by row."""
+"""Thrown, or an error result? dispatch/D-23 to dispatch/D-29, row by row."""
 
 from __future__ import annotations
 
@@ -49,65 +49,65 @@ NO_UI = "requires approval but no interactive UI available."
             "xd://seed_slot/",
             INSPECT,
             "Invalid xd:// URL: xd://seed_slot/. Use xd://<tool>.",
-            id="D-24 invalid address",
+            id="dispatch/D-24 invalid address",
         ),
         pytest.param(
             lambda: Desk(tools=None),
             "xd://seed_slot",
             INSPECT,
             "xd:// is not mounted in this session.",
-            id="D-25 not mounted",
+            id="dispatch/D-25 not mounted",
         ),
         pytest.param(
             lambda: desk_with(),
             "xd://",
             INSPECT,
             f"Cannot write to xd:// itself — pick a device:\n{LISTING}",
-            id="D-25 root",
+            id="dispatch/D-25 root",
         ),
-        pytest.param(lambda: desk_with(), "xd://resolve", "go", NOTHING_TO_APPLY, id="D-25 resolve"),
-        pytest.param(lambda: desk_with(), "xd://propose", "go", NO_PLAN, id="D-25 propose"),
+        pytest.param(lambda: desk_with(), "xd://resolve", "go", NOTHING_TO_APPLY, id="dispatch/D-25 resolve"),
+        pytest.param(lambda: desk_with(), "xd://propose", "go", NO_PLAN, id="dispatch/D-25 propose"),
         pytest.param(
             lambda: desk_with(keep_report=[].append),
             "xd://report_issue",
             "x",
             "Invalid report format.",
-            id="D-25 report",
+            id="dispatch/D-25 report",
         ),
         pytest.param(
             lambda: desk_with(policies={"write": "deny"}),
             "xd://seed_slot",
             INSPECT,
             'Tool "write" is blocked by user policy.',
-            id="D-26 outer deny",
+            id="dispatch/D-26 outer deny",
         ),
         pytest.param(
             lambda: desk_with(mode="always-ask", policies={"write": "prompt"}),
             "xd://seed_slot",
             INSPECT,
             f'Tool "write" {NO_UI}',
-            id="D-26 outer no-UI",
+            id="dispatch/D-26 outer no-UI",
         ),
         pytest.param(
             lambda: desk_with(mode="always-ask", policies={"write": "prompt"}, answers=["Deny"]),
             "xd://seed_slot",
             INSPECT,
             "Tool call denied by user: write",
-            id="D-26 outer denial",
+            id="dispatch/D-26 outer denial",
         ),
         pytest.param(
             lambda: desk_with(extensions=[on_tool_call(block, tool="write")]),
             "xd://seed_slot",
             INSPECT,
             "closed shelf",
-            id="D-26 outer block",
+            id="dispatch/D-26 outer block",
         ),
     ],
 )
 def test_what_the_outer_gate_and_the_routes_refuse_is_raised(
     make: Callable[[], Desk], path: str, content: str, message: str
 ):
-    """D-24 to D-26: thrown, with no dispatch and no effect."""
+    """dispatch/D-24 to dispatch/D-26: thrown, with no dispatch and no effect."""
     desk = make()
 
     assert desk.raised(path, content).startswith(message)
@@ -117,76 +117,80 @@ def test_what_the_outer_gate_and_the_routes_refuse_is_raised(
 @pytest.mark.parametrize(
     ("make", "path", "content", "message"),
     [
-        pytest.param(lambda: desk_with(), "xd://nope", INSPECT, no_such_tool("nope"), id="D-23 unknown device"),
+        pytest.param(
+            lambda: desk_with(), "xd://nope", INSPECT, no_such_tool("nope"), id="dispatch/D-23 unknown device"
+        ),
         pytest.param(
             lambda: desk_with(),
             "xd://seed_slot",
             "{",
             "xd://seed_slot expects a JSON args object as content (",
-            id="D-27 malformed",
+            id="dispatch/D-27 malformed",
         ),
         pytest.param(
             lambda: desk_with(),
             "xd://seed_slot",
             "[]",
             "xd://seed_slot content must be a JSON object, got array.",
-            id="D-27 not an object",
+            id="dispatch/D-27 not an object",
         ),
         pytest.param(
             lambda: desk_with(),
             "xd://seed_slot",
             "{}",
             "Invalid args for xd://seed_slot: Validation failed",
-            id="D-27 invalid",
+            id="dispatch/D-27 invalid",
         ),
         pytest.param(
             lambda: desk_with({"tier": "read", "policy": "deny", "reason": "shelf"}),
             "xd://seed_slot",
             INSPECT,
             'Tool "seed_slot" is blocked by tool policy.\nReason: shelf',
-            id="D-28 inner deny",
+            id="dispatch/D-28 inner deny",
         ),
         pytest.param(
             lambda: desk_with(extensions=[on_tool_call(block)]),
             "xd://seed_slot",
             INSPECT,
             "closed shelf",
-            id="D-28 inner block",
+            id="dispatch/D-28 inner block",
         ),
         pytest.param(
             lambda: desk_with({"tier": "read", "override": True}, mode="write"),
             "xd://seed_slot",
             INSPECT,
             f'Tool "seed_slot" {NO_UI}',
-            id="D-28 inner no-UI",
+            id="dispatch/D-28 inner no-UI",
         ),
         pytest.param(
             lambda: desk_with({"tier": "read", "override": True}, mode="write", answers=["Deny"]),
             "xd://seed_slot",
             INSPECT,
             "Tool call denied by user: seed_slot",
-            id="D-28 inner denial",
+            id="dispatch/D-28 inner denial",
         ),
         pytest.param(
             lambda: desk_with(execute=Spy(HostError("jammed"))),
             "xd://seed_slot",
             INSPECT,
             "jammed",
-            id="D-28 device exception",
+            id="dispatch/D-28 device exception",
         ),
         pytest.param(
             lambda: desk_with(execute=Spy(ValueError("jammed"))),
             "xd://seed_slot",
             INSPECT,
             "jammed",
-            id="D-28 any exception",
+            id="dispatch/D-28 any exception",
         ),
     ],
 )
 def test_what_fails_inside_a_dispatch_is_an_error_result(
     make: Callable[[], Desk], path: str, content: str, message: str
 ):
-    """D-23, D-27 and D-28: the same refusal has another shape inside the dispatch; `inner` is absent (D-50)."""
+    """dispatch/D-23, dispatch/D-27 and dispatch/D-28: the same refusal has another shape inside the dispatch;
+    `inner` is absent (dispatch/D-50).
+    """
     desk = make()
     result = desk.result(path, content)
 
@@ -196,7 +200,7 @@ def test_what_fails_inside_a_dispatch_is_an_error_result(
 
 
 def test_an_abort_inside_is_raised_as_the_same_error():
-    """D-29: an abort error passes through the dispatch, the very object."""
+    """dispatch/D-29: an abort error passes through the dispatch, the very object."""
     abort = AbortError("Aborted: the shelf was closed.")
     desk = desk_with(execute=Spy(abort))
 
@@ -205,7 +209,7 @@ def test_an_abort_inside_is_raised_as_the_same_error():
 
 
 def test_any_error_inside_is_raised_once_the_signal_is_aborted():
-    """D-29: the caller gave up, so nobody is left to read an error result."""
+    """dispatch/D-29: the caller gave up, so nobody is left to read an error result."""
     jammed = HostError("jammed")
     desk = Desk([])
     signal = AbortSignal(desk.stage)
@@ -220,7 +224,7 @@ def test_any_error_inside_is_raised_once_the_signal_is_aborted():
 
 
 def test_an_abort_while_the_inner_handler_works_is_raised():
-    """D-29 and W-15: the device's handler is pending when the caller gives up."""
+    """dispatch/D-29 and wrapper/W-15: the device's handler is pending when the caller gives up."""
     report = played(args={"action": "inspect"}, mode="yolo", handlers=[{"waits": 500}], abortAtMs=200)
 
     assert (report.observed["outcome"], report.observed["error"]) == (
@@ -231,7 +235,9 @@ def test_an_abort_while_the_inner_handler_works_is_raised():
 
 
 def test_a_signal_aborted_before_the_call_stops_it_at_the_route():
-    """Section 9 (dispatch-1204): without `tool_call` handlers the gate lets it pass, and `write` raises."""
+    """dispatch/D-23 to dispatch/D-29 (dispatch-1204): without `tool_call` handlers the gate lets it pass, and
+    `write` raises.
+    """
     desk = desk_with()
     given_back = desk.write("xd://seed_slot", INSPECT, signal=AbortSignal(desk.stage, aborted=True))
 
@@ -248,7 +254,7 @@ def test_a_misuse_of_the_engine_is_no_error_result():
 
 
 def test_the_outer_result_handlers_see_what_the_device_gave():
-    """D-51 (dispatch-1102): and can change the content of an error result without curing it."""
+    """dispatch/D-51 (dispatch-1102): and can change the content of an error result without curing it."""
     seen: list[Any] = []
 
     def rewrite(event: Any, context: HandlerContext) -> Any:
@@ -266,7 +272,7 @@ def test_the_outer_result_handlers_see_what_the_device_gave():
 
 
 def test_an_inner_tool_declared_as_nothing_is_exec():
-    """A-1 through the dispatch: a tool without a declaration borrows exec, and so prompts."""
+    """approval/A-1 through the dispatch: a tool without a declaration borrows exec, and so prompts."""
     tool = Tool(name="seed_slot", execute=Spy())
     desk = Desk([tool], mode="write", answers=["Approve"])
 

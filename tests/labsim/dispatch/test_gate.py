@@ -1,4 +1,6 @@
-"""The outer gate of `write`: what it declares (G1 to G11), and what follows from that (D-7 to D-13)."""
+"""The outer gate of `write`: what it declares (dispatch/G1 to dispatch/G11), and what follows from that
+(dispatch/D-7 to dispatch/D-13).
+"""
 
 from __future__ import annotations
 
@@ -42,82 +44,82 @@ def to_slot(content: Any, path: str = "xd://seed_slot") -> dict[str, Any]:
     return {"path": path, "content": content}
 
 
-KEYED = Declaration("G7", Tier.READ, "seed_slot")
+KEYED = Declaration("dispatch/G7", Tier.READ, "seed_slot")
 
 
 @pytest.mark.parametrize(
     ("args", "declared"),
     [
-        ({}, Declaration("G1", Tier.WRITE)),
-        ({"path": None}, Declaration("G1", Tier.WRITE)),
-        ({"path": 5, "content": INSPECT}, Declaration("G1", Tier.WRITE)),
-        (None, Declaration("G1", Tier.WRITE)),
-        (["xd://seed_slot"], Declaration("G1", Tier.WRITE)),
-        (to_slot("anything", "xd://report_issue"), Declaration("G2", Tier.WRITE)),
-        (to_slot("yes", "xd://resolve"), Declaration("G3", Tier.READ)),
-        (to_slot("no", "XD://reject "), Declaration("G3", Tier.READ)),
-        (to_slot("a plan", "xd://propose"), Declaration("G3", Tier.READ)),
-        (to_slot(INSPECT, "xd://"), Declaration("G4", Tier.EXEC)),
-        (to_slot(INSPECT, "xd://nope"), Declaration("G4", Tier.EXEC)),
-        (to_slot(INSPECT, "xd://Seed_Slot"), Declaration("G4", Tier.EXEC)),
-        (to_slot(INSPECT, "xd://seed_slot:raw"), Declaration("G4", Tier.EXEC)),
-        ({"path": "xd://seed_slot"}, Declaration("G5", Tier.EXEC)),
-        (to_slot(None), Declaration("G5", Tier.EXEC)),
-        (to_slot({"action": "inspect"}), Declaration("G5", Tier.EXEC)),
-        (to_slot("{not-json"), Declaration("G5", Tier.EXEC)),
-        (to_slot(""), Declaration("G5", Tier.EXEC)),
-        (to_slot("?"), Declaration("G5", Tier.EXEC)),
-        (to_slot("help"), Declaration("G5", Tier.EXEC)),
-        (to_slot("[]"), Declaration("G5", Tier.EXEC)),
-        (to_slot("null"), Declaration("G5", Tier.EXEC)),
-        (to_slot('"inspect"'), Declaration("G5", Tier.EXEC)),
-        (to_slot('{"action":NaN}'), Declaration("G5", Tier.EXEC)),
-        (to_slot("{}"), Declaration("G6", Tier.EXEC)),
+        ({}, Declaration("dispatch/G1", Tier.WRITE)),
+        ({"path": None}, Declaration("dispatch/G1", Tier.WRITE)),
+        ({"path": 5, "content": INSPECT}, Declaration("dispatch/G1", Tier.WRITE)),
+        (None, Declaration("dispatch/G1", Tier.WRITE)),
+        (["xd://seed_slot"], Declaration("dispatch/G1", Tier.WRITE)),
+        (to_slot("anything", "xd://report_issue"), Declaration("dispatch/G2", Tier.WRITE)),
+        (to_slot("yes", "xd://resolve"), Declaration("dispatch/G3", Tier.READ)),
+        (to_slot("no", "XD://reject "), Declaration("dispatch/G3", Tier.READ)),
+        (to_slot("a plan", "xd://propose"), Declaration("dispatch/G3", Tier.READ)),
+        (to_slot(INSPECT, "xd://"), Declaration("dispatch/G4", Tier.EXEC)),
+        (to_slot(INSPECT, "xd://nope"), Declaration("dispatch/G4", Tier.EXEC)),
+        (to_slot(INSPECT, "xd://Seed_Slot"), Declaration("dispatch/G4", Tier.EXEC)),
+        (to_slot(INSPECT, "xd://seed_slot:raw"), Declaration("dispatch/G4", Tier.EXEC)),
+        ({"path": "xd://seed_slot"}, Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot(None), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot({"action": "inspect"}), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot("{not-json"), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot(""), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot("?"), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot("help"), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot("[]"), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot("null"), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot('"inspect"'), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot('{"action":NaN}'), Declaration("dispatch/G5", Tier.EXEC)),
+        (to_slot("{}"), Declaration("dispatch/G6", Tier.EXEC)),
         (to_slot(INSPECT), KEYED),
         (to_slot(INSPECT, "[xd://seed_slot#ABCD]"), KEYED),
         (to_slot(INSPECT, " xd://seed_slot"), KEYED),
-        (to_slot('{"action":"reserve"}'), Declaration("G7", Tier.WRITE, "seed_slot")),
-        (to_slot(PUBLISH), Declaration("G7", Tier.EXEC, "seed_slot")),
-        (to_slot("x", "ssh://shelf/card.txt"), Declaration("G8", Tier.EXEC)),
-        (to_slot("x", "[SSH://shelf/card.txt#ABCD]"), Declaration("G8", Tier.EXEC)),
-        (to_slot("x", "cards/ssh://shelf"), Declaration("G8", Tier.EXEC)),
-        (to_slot("x", "card.txt"), Declaration("G9", Tier.WRITE)),
-        (to_slot("x", "foo://x"), Declaration("G9", Tier.WRITE)),
-        (to_slot("x", "vault://card"), Declaration("G9", Tier.WRITE)),
-        (to_slot("x", "skill://seeds"), Declaration("G10", Tier.READ)),
-        (to_slot(INSPECT, "xd://seed_slot/"), Declaration("G11", Tier.WRITE)),
-        (to_slot(INSPECT, "xd://seed_slot?x=1"), Declaration("G11", Tier.WRITE)),
+        (to_slot('{"action":"reserve"}'), Declaration("dispatch/G7", Tier.WRITE, "seed_slot")),
+        (to_slot(PUBLISH), Declaration("dispatch/G7", Tier.EXEC, "seed_slot")),
+        (to_slot("x", "ssh://shelf/card.txt"), Declaration("dispatch/G8", Tier.EXEC)),
+        (to_slot("x", "[SSH://shelf/card.txt#ABCD]"), Declaration("dispatch/G8", Tier.EXEC)),
+        (to_slot("x", "cards/ssh://shelf"), Declaration("dispatch/G8", Tier.EXEC)),
+        (to_slot("x", "card.txt"), Declaration("dispatch/G9", Tier.WRITE)),
+        (to_slot("x", "foo://x"), Declaration("dispatch/G9", Tier.WRITE)),
+        (to_slot("x", "vault://card"), Declaration("dispatch/G9", Tier.WRITE)),
+        (to_slot("x", "skill://seeds"), Declaration("dispatch/G10", Tier.READ)),
+        (to_slot(INSPECT, "xd://seed_slot/"), Declaration("dispatch/G11", Tier.WRITE)),
+        (to_slot(INSPECT, "xd://seed_slot?x=1"), Declaration("dispatch/G11", Tier.WRITE)),
     ],
 )
 def test_the_first_matching_row_declares(args: Any, declared: Declaration):
-    """Section 2, G1 to G11, from top to bottom."""
+    """dispatch/G1 to dispatch/G11, from top to bottom."""
     assert declaration(args, devices()) == declared
 
 
 def test_a_session_without_devices_declares_a_bare_exec():
-    """G4: the special devices keep their own rows, since they need no state (D-14)."""
-    assert declaration(to_slot(INSPECT), None) == Declaration("G4", Tier.EXEC)
-    assert declaration(to_slot("yes", "xd://resolve"), None) == Declaration("G3", Tier.READ)
+    """dispatch/G4: the special devices keep their own rows, since they need no state (dispatch/D-14)."""
+    assert declaration(to_slot(INSPECT), None) == Declaration("dispatch/G4", Tier.EXEC)
+    assert declaration(to_slot("yes", "xd://resolve"), None) == Declaration("dispatch/G3", Tier.READ)
 
 
 def test_a_disabled_device_declares_a_bare_exec():
-    """G4 and D-17: held by the session, but neither mounted nor active."""
-    assert declaration(to_slot(INSPECT), devices(mounted=())) == Declaration("G4", Tier.EXEC)
+    """dispatch/G4 and dispatch/D-17: held by the session, but neither mounted nor active."""
+    assert declaration(to_slot(INSPECT), devices(mounted=())) == Declaration("dispatch/G4", Tier.EXEC)
     assert declaration(to_slot(INSPECT), devices(mounted=(), active=["seed_slot"])) == KEYED
 
 
 @pytest.mark.parametrize("error", [HostError("rule"), KeyError("action"), RecursionError()])
 def test_a_rule_that_fails_is_taken_for_exec(error: Exception):
-    """G6: however it fails; the bare tier has no key, so no device policy can open it."""
+    """dispatch/G6: however it fails; the bare tier has no key, so no device policy can open it."""
 
     def fails(args: Any) -> Any:
         raise error
 
-    assert declaration(to_slot(INSPECT), devices(fails)) == Declaration("G6", Tier.EXEC)
+    assert declaration(to_slot(INSPECT), devices(fails)) == Declaration("dispatch/G6", Tier.EXEC)
 
 
 def test_only_the_tier_of_the_device_is_borrowed():
-    """D-7: its own deny, override and reason are not seen at the outer gate, which resolves by mode."""
+    """dispatch/D-7: its own deny, override and reason are not seen at the outer gate, which resolves by mode."""
     desk = Desk([slot_tool(approval=by_action)])
     desk.write("xd://seed_slot", PUBLISH)
 
@@ -128,7 +130,7 @@ def test_only_the_tier_of_the_device_is_borrowed():
 
 
 def test_the_tier_is_that_of_the_raw_object():
-    """D-8: judged before validation drops an extra key, and before `i` is stripped (dispatch-1455)."""
+    """dispatch/D-8: judged before validation drops an extra key, and before `i` is stripped (dispatch-1455)."""
     seen: list[Any] = []
 
     def read_if_extra(args: Any) -> str:
@@ -157,7 +159,9 @@ def test_the_tier_is_that_of_the_raw_object():
 def test_what_carries_no_key_is_judged_by_the_policy_of_write_alone(
     content: str, policies: dict[str, str], ending: dict[str, Any]
 ):
-    """D-9 and D-10: a device's deny blocks no request for help and no malformed content at the outer gate."""
+    """dispatch/D-9 and dispatch/D-10: a device's deny blocks no request for help and no malformed content at the
+    outer gate.
+    """
     report = played(content=content, mode="yolo", userPolicies=policies, ui=False)
 
     assert observed(report, "outcome", "toolCalls", "effects") == {**ending, "effects": 0}
@@ -165,14 +169,14 @@ def test_what_carries_no_key_is_judged_by_the_policy_of_write_alone(
 
 @pytest.mark.parametrize("mode", ["always-ask", "write"])
 def test_reading_docs_by_writing_asks_for_exec(mode: str):
-    """D-10: help is no read; without anybody to ask it is refused, even where the device is allowed."""
+    """dispatch/D-10: help is no read; without anybody to ask it is refused, even where the device is allowed."""
     report = played(content="?", mode=mode, userPolicies={"seed_slot": "allow"}, ui=False)
 
     assert observed(report, "outcome", "error", "effects") == {"outcome": "throw", "error": NO_UI, "effects": 0}
 
 
 def test_allowing_write_lets_an_exec_device_run_unasked():
-    """D-11: `write: allow` is the fallback of every device without an entry of its own."""
+    """dispatch/D-11: `write: allow` is the fallback of every device without an entry of its own."""
     report = played(args={"action": "publish"}, mode="always-ask", userPolicies={"write": "allow"}, ui=False)
 
     assert observed(report, "outcome", "effects", "prompts", "tier") == {
@@ -184,7 +188,7 @@ def test_allowing_write_lets_an_exec_device_run_unasked():
 
 
 def test_the_outer_prompt_shows_path_and_content_as_text():
-    """D-12: headed by `write`, never with the device's own details."""
+    """dispatch/D-12: headed by `write`, never with the device's own details."""
     report = played(args={"action": "publish", "note": "n"}, mode="always-ask", choices=["Deny"])
 
     assert report.observed["promptTexts"] == [
@@ -197,7 +201,7 @@ def test_the_outer_prompt_shows_path_and_content_as_text():
     ("policies", "named"), [({"seed_slot": "deny"}, "seed_slot"), ({"write": "deny"}, "write")]
 )
 def test_an_outer_deny_names_the_key_that_supplied_it(policies: dict[str, str], named: str):
-    """D-13: the device's key before the fallback; either way nothing was emitted."""
+    """dispatch/D-13: the device's key before the fallback; either way nothing was emitted."""
     report = played(args={"action": "inspect"}, mode="yolo", userPolicies=policies)
 
     assert report.observed["error"] == (
@@ -207,7 +211,7 @@ def test_an_outer_deny_names_the_key_that_supplied_it(policies: dict[str, str], 
 
 
 def test_the_device_key_wins_over_the_fallback_in_both_directions():
-    """G7 and section 10: `seed_slot: allow` opens what `write: deny` closes, and the other way round."""
+    """dispatch/G7: `seed_slot: allow` opens what `write: deny` closes, and the other way round."""
     opened = played(args={"action": "publish"}, userPolicies={"seed_slot": "allow", "write": "deny"}, mode="yolo")
     closed = played(args={"action": "inspect"}, userPolicies={"seed_slot": "deny", "write": "allow"}, mode="yolo")
 
@@ -221,7 +225,8 @@ def test_the_ledger_says_by_which_row_a_call_was_judged():
     declared = [event for event in report.ledger if isinstance(event, GateDeclared)]
     assert (
         declared
-        == [GateDeclared(at_ms=0, tool_name="write", rule="G7", tier=Tier.READ, policy_key="seed_slot")] * 2
+        == [GateDeclared(at_ms=0, tool_name="write", rule="dispatch/G7", tier=Tier.READ, policy_key="seed_slot")]
+        * 2
     )
 
 
@@ -234,24 +239,24 @@ JSON = st.recursive(
 
 @given(st.text(st.characters(), max_size=60) | JSON.map(json.dumps) | JSON)
 def test_the_gate_never_fails_and_falls_to_exec_for_what_it_cannot_read(content: Any):
-    """G4 to G6: a keyed tier is given only to content that is a JSON object."""
+    """dispatch/G4 to dispatch/G6: a keyed tier is given only to content that is a JSON object."""
     found = declaration(to_slot(content), devices(lambda args: "read"))
 
-    if found.rule == "G7":
+    if found.rule == "dispatch/G7":
         assert isinstance(content, str)
         assert isinstance(json.loads(content), dict)
     else:
-        assert found == Declaration("G5", Tier.EXEC)
+        assert found == Declaration("dispatch/G5", Tier.EXEC)
 
 
 @given(st.text(st.characters(), max_size=40))
 def test_without_a_person_nothing_unreadable_gets_past_the_gate(content: str):
-    """G5 and D-9: in always-ask with nobody there, malformed content ends at the outer gate."""
+    """dispatch/G5 and dispatch/D-9: in always-ask with nobody there, malformed content ends at the outer gate."""
     tool = slot_tool()
     desk = Desk([tool], mode="always-ask")
     given_back = desk.write("xd://seed_slot", content)
 
-    if declaration(to_slot(content), desk.session.devices).rule == "G5":
+    if declaration(to_slot(content), desk.session.devices).rule == "dispatch/G5":
         assert isinstance(given_back, HostError)
         assert str(given_back) == NO_UI
         assert [event.tool_name for event in desk.seen(CallStarted)] == ["write"]

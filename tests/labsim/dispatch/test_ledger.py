@@ -138,12 +138,12 @@ def test_every_step_of_a_dispatch_is_in_the_ledger_in_order():
 
 WORDS: list[tuple[Struct, str]] = [
     (
-        xdev.GateDeclared(at_ms=0, tool_name="write", rule="G7", tier=Tier.READ, policy_key="seed_slot"),
-        "write declares tier read, key seed_slot (G7)",
+        xdev.GateDeclared(at_ms=0, tool_name="write", rule="dispatch/G7", tier=Tier.READ, policy_key="seed_slot"),
+        "write declares tier read, key seed_slot (dispatch/G7)",
     ),
     (
-        xdev.GateDeclared(at_ms=0, tool_name="write", rule="G5", tier=Tier.EXEC),
-        "write declares tier exec, no key (G5)",
+        xdev.GateDeclared(at_ms=0, tool_name="write", rule="dispatch/G5", tier=Tier.EXEC),
+        "write declares tier exec, no key (dispatch/G5)",
     ),
     (
         xdev.AddressRead(at_ms=0, tool_call_id="c", path=" xd://a", target=Target.FILE),
@@ -176,8 +176,8 @@ WORDS: list[tuple[Struct, str]] = [
         "the content holds arguments for a: {}",
     ),
     (
-        xdev.ContentRefused(at_ms=0, tool_call_id="c", device="a", rule="D-31", problem="got\narray"),
-        "the content is refused (D-31), and a is not called: got\\narray",
+        xdev.ContentRefused(at_ms=0, tool_call_id="c", device="a", rule="dispatch/D-31", problem="got\narray"),
+        "the content is refused (dispatch/D-31), and a is not called: got\\narray",
     ),
     (
         xdev.PassedOn(at_ms=0, tool_call_id="c", device="a", tier=Tier.READ, marked=True),

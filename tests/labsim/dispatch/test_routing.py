@@ -1,4 +1,6 @@
-"""Behind the gate of `write`: its routes, one dispatch, and ordinary files (spec/dispatch.md sections 3 and 4)."""
+"""Behind the gate of `write`: its routes, one dispatch, and ordinary files (dispatch/route-1 to dispatch/route-5,
+dispatch/step-1 to dispatch/step-6).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from labsim.events import CallStarted
 from labsim.stage import AbortSignal
 from labsim.tool import ToolCall, ToolResult, text_content, visible_text
 
-# Section 3
+# dispatch/route-1 to dispatch/route-5
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ from labsim.tool import ToolCall, ToolResult, text_content, visible_text
     ],
 )
 def test_a_path_takes_one_route(path: str, target: Target, device: str | None):
-    """Section 3: the ledger says which."""
+    """dispatch/route-1 to dispatch/route-5: the ledger says which."""
     desk = Desk([slot_tool()])
     desk.write(path, INSPECT)
 
@@ -60,7 +62,7 @@ def test_a_path_takes_one_route(path: str, target: Target, device: str | None):
 
 @pytest.mark.parametrize("name", ["resolve", "reject", "propose", "report_issue"])
 def test_a_special_name_wins_over_a_tool_of_that_name(name: str):
-    """D-14."""
+    """dispatch/D-14."""
     tool = slot_tool(name)
     Desk([tool]).write(f"xd://{name}", INSPECT)
 
@@ -68,7 +70,7 @@ def test_a_special_name_wins_over_a_tool_of_that_name(name: str):
 
 
 def test_special_devices_work_without_device_state():
-    """D-14: they come before the question whether the session has devices."""
+    """dispatch/D-14: they come before the question whether the session has devices."""
     desk = Desk(tools=None)
 
     assert visible_text(desk.result("xd://reject", "no").content) == "Nothing to reject; no pending action remains."
@@ -78,7 +80,7 @@ def test_special_devices_work_without_device_state():
 
 @pytest.mark.parametrize("path", ["card.txt", "xd://seed_slot/", "foo://x", "skill://seeds", "xd:/seed_slot"])
 def test_a_device_only_write_refuses_everything_else(path: str):
-    """D-15: before near misses and routes are looked at."""
+    """dispatch/D-15: before near misses and routes are looked at."""
     desk = Desk([slot_tool()], device_only=True)
 
     assert desk.raised(path) == DEVICES_ONLY
@@ -88,7 +90,9 @@ def test_a_device_only_write_refuses_everything_else(path: str):
 
 @pytest.mark.parametrize("mode", ["yolo", "always-ask"])
 def test_every_dispatch_is_marked_as_approved(mode: str):
-    """D-16: whether or not the outer gate asked anybody; on a copy, so the caller's context is untouched."""
+    """dispatch/D-16: whether or not the outer gate asked anybody; on a copy, so the caller's context is
+    untouched.
+    """
     spy = Spy()
     desk = Desk([slot_tool(execute=spy)], mode=mode)
     desk.write("xd://seed_slot", INSPECT)
@@ -98,7 +102,7 @@ def test_every_dispatch_is_marked_as_approved(mode: str):
 
 
 def test_without_a_context_nothing_is_marked_and_the_inner_gate_asks_for_itself():
-    """Section 3, row 5 (dispatch-1145): two prompts for one dispatch."""
+    """dispatch/route-5 (dispatch-1145): two prompts for one dispatch."""
     report = played(args={"action": "reserve"}, context="missing", choices=["Approve", "Approve"])
 
     assert report.observed["promptTexts"] == [
@@ -112,7 +116,7 @@ def test_without_a_context_nothing_is_marked_and_the_inner_gate_asks_for_itself(
     "params", [{"content": INSPECT}, {"path": "xd://seed_slot"}, {"path": 1, "content": "x"}, None]
 )
 def test_a_replacement_that_is_no_write_is_refused(params: Any):
-    """W-17: a handler's replacement is not validated, so `write` has to look for itself."""
+    """wrapper/W-17: a handler's replacement is not validated, so `write` has to look for itself."""
     tool = slot_tool()
     desk = Desk([tool], extensions=[on_tool_call(lambda event: {"input": params}, tool="write")])
 
@@ -121,11 +125,11 @@ def test_a_replacement_that_is_no_write_is_refused(params: Any):
     assert desk.session.files.content == {}
 
 
-# Section 4
+# dispatch/step-1 to dispatch/step-6
 
 
 def test_a_device_resolves_by_mounted_or_active_name_if_it_is_there():
-    """D-17: mounting is presentation only."""
+    """dispatch/D-17: mounting is presentation only."""
 
     def reaches(**names: Any) -> bool:
         desk = Desk([slot_tool()], **names)
@@ -138,7 +142,7 @@ def test_a_device_resolves_by_mounted_or_active_name_if_it_is_there():
 
 
 def test_a_name_without_a_tool_reaches_nothing():
-    """D-17 and D-23: the canonical map decides, whatever is mounted."""
+    """dispatch/D-17 and dispatch/D-23: the canonical map decides, whatever is mounted."""
     desk = Desk([slot_tool()], mounted=["seed_slot", "gone"])
 
     assert error_text(desk.result("xd://gone")) == no_such_tool("gone", "seed_slot, gone")
@@ -148,7 +152,7 @@ def test_a_name_without_a_tool_reaches_nothing():
 
 
 def test_the_record_shows_only_what_was_reached():
-    """D-19: tool and mode, then arguments, tier and the device's details as far as it got."""
+    """dispatch/D-19: tool and mode, then arguments, tier and the device's details as far as it got."""
     content = {"name": "xd://nope", "json": "{", "denied": PUBLISH, "done": INSPECT, "help": "?"}
     desk = Desk(
         [
@@ -178,7 +182,9 @@ def test_the_record_shows_only_what_was_reached():
 
 
 def test_a_revision_changes_the_tier_and_not_the_arguments_of_the_record():
-    """D-20 and D-21: the tier is what would really run, the arguments are those that were validated."""
+    """dispatch/D-20 and dispatch/D-21: the tier is what would really run, the arguments are those that were
+    validated.
+    """
     tool = slot_tool(approval=lambda args: "read" if args["action"] == "inspect" else "exec")
     desk = Desk([tool], extensions=[on_tool_call(lambda event: {"input": {"action": "publish"}})])
     record = desk.result("xd://seed_slot").details["xdev"]
@@ -188,14 +194,16 @@ def test_a_revision_changes_the_tier_and_not_the_arguments_of_the_record():
 
 
 def test_an_inner_deny_of_the_original_leaves_the_declared_tier():
-    """D-20: it comes before the inner gate reports any."""
+    """dispatch/D-20: it comes before the inner gate reports any."""
     tool = slot_tool(approval={"tier": "write", "policy": "deny"})
 
     assert Desk([tool]).result("xd://seed_slot").details["xdev"]["tier"] == "write"
 
 
 def test_the_flags_of_the_device_pass_through():
-    """D-22 and D-50: an error result of the device's own keeps its details; success has no `isError`."""
+    """dispatch/D-22 and dispatch/D-50: an error result of the device's own keeps its details; success has no
+    `isError`.
+    """
     failing = Spy(ToolResult(content=text_content("shelf jammed"), details={"shelf": 3}, is_error=True))
     useless = Spy(ToolResult(content=text_content("nothing"), is_error=False, extra={"useless": True}))
 
@@ -208,7 +216,7 @@ def test_the_flags_of_the_device_pass_through():
 
 
 def test_the_device_gets_the_same_call_id_and_signal():
-    """Section 4, step 6: both gates share one call id, and a later abort reaches the device."""
+    """dispatch/step-6: both gates share one call id, and a later abort reaches the device."""
     spy = Spy()
     desk = Desk([slot_tool(execute=spy)])
     signal = AbortSignal(desk.stage)
@@ -219,7 +227,7 @@ def test_the_device_gets_the_same_call_id_and_signal():
 
 
 def test_a_bare_tool_is_wrapped_at_the_dispatch():
-    """Section 4, step 5, and D-55: no way to a device leads past its gate."""
+    """dispatch/step-5, and dispatch/D-55: no way to a device leads past its gate."""
     spy = Spy()
     desk = Desk([])
     denied = slot_tool(approval={"tier": "read", "policy": "deny"}, execute=spy)
@@ -235,7 +243,7 @@ def test_a_bare_tool_is_wrapped_at_the_dispatch():
 
 
 def test_a_plain_call_gets_the_same_decorated_tool():
-    """D-55."""
+    """dispatch/D-55."""
     state = Desk([slot_tool()]).session.devices
     assert state is not None
     device = state.tools["seed_slot"]
@@ -244,7 +252,7 @@ def test_a_plain_call_gets_the_same_decorated_tool():
 
 
 def test_partial_updates_are_forwarded_under_the_record_so_far():
-    """D-58."""
+    """dispatch/D-58."""
     heard: list[ToolResult] = []
 
     def execute(call: ToolCall) -> ToolResult:
@@ -276,7 +284,7 @@ def test_partial_updates_are_forwarded_under_the_record_so_far():
      ("read", "write", "todo", "yield", "ask", "grep", "web_search")]],
 )  # fmt: skip
 def test_only_discoverable_tools_are_mounted_and_some_never(name: str, discoverable: bool, shown: bool):
-    """D-54."""
+    """dispatch/D-54."""
     assert mountable(name, discoverable=discoverable) is shown
 
 
@@ -288,7 +296,7 @@ def test_only_discoverable_tools_are_mounted_and_some_never(name: str, discovera
     [("card.txt", "card.txt"), ("shelf/./card.txt", "shelf/card.txt"), ("./xd/card", "xd/card"), (" a ", " a ")],
 )
 def test_an_ordinary_file_is_written_in_memory(path: str, shown: str):
-    """G9: the result names it, with a tag of its content; sizes count as the host counts characters."""
+    """dispatch/G9: the result names it, with a tag of its content; sizes count as the host counts characters."""
     desk = Desk([slot_tool()])
     result = desk.result(path, "a 🌱")
 
@@ -301,7 +309,7 @@ def test_an_ordinary_file_is_written_in_memory(path: str, shown: str):
 
 
 def test_cleaned_anchors_are_mentioned():
-    """D-56."""
+    """dispatch/D-56."""
     desk = Desk([slot_tool()])
 
     assert visible_text(desk.result("card.txt", "1:a card").content).endswith(

@@ -1,4 +1,6 @@
-"""Schemas of devices: what they refuse, what is mended first, and schemas that are wrong (D-37, D-38, D-41)."""
+"""Schemas of devices: what they refuse, what is mended first, and schemas that are wrong (dispatch/D-37,
+dispatch/D-38, dispatch/D-41).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def of(**schema: Any) -> dict[str, Any]:
 
 
 def test_every_fault_has_a_line_of_its_own():
-    """D-37: in the schema's order, with the place in the arguments."""
+    """dispatch/D-37: in the schema's order, with the place in the arguments."""
     schema = of(rows={"type": "array", "items": of(depth={"type": "integer", "minimum": 1})}, lot={"const": 7})
     value = {"rows": [{"depth": 0}, {"depth": "x"}], "lot": 8}
 
@@ -59,7 +61,7 @@ def test_every_fault_has_a_line_of_its_own():
     ],
 )
 def test_types_are_those_of_json(value: Any, types: Any, holds: bool):
-    """D-41: a boolean is no number, although Python thinks so; no type named allows all."""
+    """dispatch/D-41: a boolean is no number, although Python thinks so; no type named allows all."""
     schema = {"type": types} if types else {}
 
     assert (list(issues(schema, value)) == []) is holds
@@ -77,7 +79,7 @@ def test_types_are_those_of_json(value: Any, types: Any, holds: bool):
     ],
 )
 def test_the_rest_of_the_subset_is_checked(schema: dict[str, Any], value: Any, problem: str):
-    """D-37: the keywords beside type and enum."""
+    """dispatch/D-37: the keywords beside type and enum."""
     check_schema(schema)
 
     assert [issue.problem for issue in issues(schema, value)] == [problem]
@@ -115,7 +117,7 @@ def test_the_rest_of_the_subset_is_checked(schema: dict[str, Any], value: Any, p
     ],
 )
 def test_what_was_recorded_as_mended_is_mended(given_args: dict[str, Any], values: dict[str, Any], repair: Repair):
-    """D-38 (README, item 17): before any fault is looked for, and into a new object."""
+    """dispatch/D-38 (README, item 17): before any fault is looked for, and into a new object."""
     before = json.dumps(given_args)
     made, repairs = repaired(SLOT_SCHEMA, given_args)
 
@@ -129,7 +131,7 @@ def test_what_was_recorded_as_mended_is_mended(given_args: dict[str, Any], value
     [{"count": "3.5"}, {"count": "three"}, {"count": ""}, {"count": True}, {"count": "1e999"}, {"action": None}],
 )
 def test_what_cannot_be_mended_is_left_for_validation_to_refuse(value: dict[str, Any]):
-    """D-38 and D-41: no guess is made, and a required null stays null."""
+    """dispatch/D-38 and dispatch/D-41: no guess is made, and a required null stays null."""
     made, repairs = repaired(SLOT_SCHEMA, value)
 
     assert made is value
@@ -139,14 +141,14 @@ def test_what_cannot_be_mended_is_left_for_validation_to_refuse(value: dict[str,
 
 
 def test_an_open_schema_keeps_what_it_does_not_know():
-    """D-38 (dispatch-0510): unknown keys are dropped only where the schema forbids extras."""
+    """dispatch/D-38 (dispatch-0510): unknown keys are dropped only where the schema forbids extras."""
     schema = of(action={"type": "string"})
 
     assert repaired(schema, {"action": "inspect", "extra": None}) == ({"action": "inspect", "extra": None}, ())
 
 
 def test_repairs_reach_into_lists_and_objects():
-    """D-38: with the place in the arguments."""
+    """dispatch/D-38: with the place in the arguments."""
     schema = of(rows={"type": "array", "items": {"type": "integer"}}, slot=of(note={"type": "string"}))
 
     assert repaired(schema, {"rows": [1, "2"], "slot": {"note": 3}}) == (

@@ -1,4 +1,6 @@
-"""Section 2: who is asked, in which order, and how an extension's handlers get into the two lists and out."""
+"""fallback/F-8 to fallback/F-16: who is asked, in which order, and how an extension's handlers get into the two
+lists and out.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,13 @@ def registries() -> FallbackRegistries:
     return FallbackRegistries()
 
 
-# Registries (section 2)
+# Registries (fallback/F-8 to fallback/F-16)
 
 
 def test_handlers_are_asked_in_order_until_one_succeeds(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-9: false, then true; the third is never asked."""
+    """fallback/F-9: false, then true; the third is never asked."""
     first, second, third = Handler(False), Handler(True), Handler(True)
     for handler in (first, second, third):
         registries.writes.add(handler)
@@ -54,7 +56,7 @@ def test_handlers_are_asked_in_order_until_one_succeeds(
 def test_a_raising_handler_is_skipped_and_its_error_goes_nowhere(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-15: the next one is asked; if none succeeds the primitive's error leaves, not the handler's."""
+    """fallback/F-15: the next one is asked; if none succeeds the primitive's error leaves, not the handler's."""
     registries.writes.add(Handler(SimulatedError("broker failed", "EACCES")))
     last = Handler(False)
     registries.writes.add(last)
@@ -78,7 +80,7 @@ def test_a_raising_handler_is_skipped_and_its_error_goes_nowhere(
 def test_an_answer_that_does_not_hold_is_no_success(
     files: WatchedFiles, registries: FallbackRegistries, answer: object
 ) -> None:
-    """F-14: false or nothing, and the search goes on."""
+    """fallback/F-14: false or nothing, and the search goes on."""
     registries.writes.add(Handler(answer))
     error = SimulatedError(*DENIED)
 
@@ -89,14 +91,14 @@ def test_an_answer_that_does_not_hold_is_no_success(
 def test_any_answer_that_holds_in_the_hosts_language_is_success(
     files: WatchedFiles, registries: FallbackRegistries, answer: object
 ) -> None:
-    """F-14 as recorded (fallback-0099, -0100), empty lists and objects included."""
+    """fallback/F-14 as recorded (fallback-0099, -0100), empty lists and objects included."""
     registries.writes.add(Handler(answer))
 
     assert write("/desk/card", files, registries, SimulatedError(*DENIED)) == (None, 1)
 
 
 def test_a_disposer_removes_its_own_registration_and_only_once() -> None:
-    """F-10: the first occurrence of the handler goes; the second call of a disposer changes nothing."""
+    """fallback/F-10: the first occurrence of the handler goes; the second call of a disposer changes nothing."""
     registry: Registry[object] = Registry()
     a, b = Handler(), Handler()
     dispose_first = registry.add(a)
@@ -114,7 +116,7 @@ def test_a_disposer_removes_its_own_registration_and_only_once() -> None:
 
 
 def test_equal_handlers_are_still_two_registrations() -> None:
-    """F-10: a registration is found by identity, not by equality."""
+    """fallback/F-10: a registration is found by identity, not by equality."""
 
     class Equal:
         def __eq__(self, other: object) -> bool:
@@ -133,7 +135,7 @@ def test_equal_handlers_are_still_two_registrations() -> None:
 def test_removals_during_a_search_neither_skip_nor_repeat_a_handler(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-11: the search goes over the handlers of the moment it began."""
+    """fallback/F-11: the search goes over the handlers of the moment it began."""
     asked: list[str] = []
     disposers: list[Callable[[], None]] = []
 
@@ -156,7 +158,9 @@ def test_removals_during_a_search_neither_skip_nor_repeat_a_handler(
 
 
 def test_an_empty_registry_is_inert(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """F-12: one attempt, no further system call, the same error; also for what would be a masked denial."""
+    """fallback/F-12: one attempt, no further system call, the same error; also for what would be a masked
+    denial.
+    """
     for op in (write, delete):
         for error in (SimulatedError(*DENIED), SimulatedError(*MISSING), ThrownValue("EACCES", "EACCES")):
             assert op("/desk/locked/a/card", files, registries, error) == (error, 1)
@@ -165,7 +169,7 @@ def test_an_empty_registry_is_inert(files: WatchedFiles, registries: FallbackReg
 
 
 def test_the_query_functions_tell_the_two_kinds_apart(registries: FallbackRegistries) -> None:
-    """F-13: each registry answers for itself, and both together for the session scope."""
+    """fallback/F-13: each registry answers for itself, and both together for the session scope."""
     states = [(registries.writes.has_any, registries.deletes.has_any, registries.has_any)]
     dispose = registries.deletes.add(lambda request: True)
     states.append((registries.writes.has_any, registries.deletes.has_any, registries.has_any))
@@ -176,7 +180,7 @@ def test_the_query_functions_tell_the_two_kinds_apart(registries: FallbackRegist
 
 
 def test_a_write_handler_is_never_given_a_delete(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """F-8: it would broker an empty write and truncate the file. Nor the other way round."""
+    """fallback/F-8: it would broker an empty write and truncate the file. Nor the other way round."""
     writer = Handler()
     dispose = registries.writes.add(writer)
     error = SimulatedError(*DENIED)
@@ -189,7 +193,7 @@ def test_a_write_handler_is_never_given_a_delete(files: WatchedFiles, registries
     assert (writer.requests, deleter.requests) == ([], [])
 
 
-# Through an extension (F-17 to F-20)
+# Through an extension (fallback/F-17 to fallback/F-20)
 
 
 def seen_by(log: list[tuple[str, object]], name: str, answer: object) -> Callable[[Any, Any], object]:
@@ -209,7 +213,7 @@ def counter() -> Callable[[str], str]:
 
 
 def test_an_extension_gets_one_entry_for_each_seam_it_used(registries: FallbackRegistries) -> None:
-    """F-17: two write handlers are one entry; nothing is entered for a seam that was not used."""
+    """fallback/F-17: two write handlers are one entry; nothing is entered for a seam that was not used."""
     log: list[tuple[str, object]] = []
     extension: ExtensionFallbacks[str] = ExtensionFallbacks("desk")
     extension.register_write(seen_by(log, "one", False))
@@ -228,7 +232,7 @@ def test_an_extension_gets_one_entry_for_each_seam_it_used(registries: FallbackR
 def test_a_first_registration_after_installation_comes_too_late_an_additional_one_does_not(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-18: the entry exists or it does not; what is in it may grow."""
+    """fallback/F-18: the entry exists or it does not; what is in it may grow."""
     log: list[tuple[str, object]] = []
     extension: ExtensionFallbacks[str] = ExtensionFallbacks("desk")
     extension.register_write(seen_by(log, "early", False))
@@ -246,7 +250,7 @@ def test_a_first_registration_after_installation_comes_too_late_an_additional_on
 def test_an_extensions_handlers_share_one_fresh_context_for_each_request(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-19: in order, the raising one skipped; the next request gets a new context."""
+    """fallback/F-19: in order, the raising one skipped; the next request gets a new context."""
     log: list[tuple[str, object]] = []
     events: list[FallbackEvent] = []
     extension: ExtensionFallbacks[str] = ExtensionFallbacks("desk")
@@ -284,7 +288,7 @@ def test_an_extensions_handlers_share_one_fresh_context_for_each_request(
 def test_an_extension_whose_handlers_all_decline_passes_the_request_on(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-19, F-9: its entry answers false, and the next extension is asked."""
+    """fallback/F-19, fallback/F-9: its entry answers false, and the next extension is asked."""
     log: list[tuple[str, object]] = []
     extensions: list[ExtensionFallbacks[str]] = [ExtensionFallbacks("one"), ExtensionFallbacks("two")]
     extensions[0].register_delete(seen_by(log, "declines", None))
@@ -296,7 +300,7 @@ def test_an_extension_whose_handlers_all_decline_passes_the_request_on(
 
 
 def test_installing_again_replaces_the_earlier_installation(registries: FallbackRegistries) -> None:
-    """F-20: a runner never has two entries for one extension, and leaves other runners' entries alone."""
+    """fallback/F-20: a runner never has two entries for one extension, and leaves other runners' entries alone."""
     extension: ExtensionFallbacks[str] = ExtensionFallbacks("desk")
     extension.register_write(lambda request, context: True)
     other = Handler()
@@ -315,7 +319,7 @@ def test_installing_again_replaces_the_earlier_installation(registries: Fallback
 def test_the_end_of_a_session_removes_everything_even_if_shutdown_fails(
     registries: FallbackRegistries, fails: bool
 ) -> None:
-    """F-20: whatever the shutdown handlers do, no entry outlives its session."""
+    """fallback/F-20: whatever the shutdown handlers do, no entry outlives its session."""
     extension: ExtensionFallbacks[str] = ExtensionFallbacks("desk")
     extension.register_write(lambda request, context: True)
     extension.register_delete(lambda request, context: True)
@@ -337,7 +341,7 @@ def test_the_end_of_a_session_removes_everything_even_if_shutdown_fails(
 
 
 def test_removing_an_installation_twice_is_harmless(registries: FallbackRegistries) -> None:
-    """F-10, F-20: a runner that ends twice takes nobody else's handlers along."""
+    """fallback/F-10, fallback/F-20: a runner that ends twice takes nobody else's handlers along."""
     extension: ExtensionFallbacks[str] = ExtensionFallbacks("desk")
     extension.register_write(lambda request, context: True)
     installation = FallbackInstallation(registries, counter())
@@ -352,7 +356,9 @@ def test_removing_an_installation_twice_is_harmless(registries: FallbackRegistri
 
 
 def test_a_handler_that_has_to_be_waited_for_has_not_written_anything():
-    """F-15, F-26: a coroutine is no success. It is recorded as a failure, and the next handler is asked."""
+    """fallback/F-15, fallback/F-26: a coroutine is no success. It is recorded as a failure, and the next handler is
+    asked.
+    """
     heard: list[object] = []
     asked: list[str] = []
 

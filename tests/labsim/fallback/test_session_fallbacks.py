@@ -75,7 +75,7 @@ class Library:
 
 
 def test_a_fallback_is_installed_when_the_runner_initialises() -> None:
-    """F-17: registering while the extension loads does nothing by itself."""
+    """fallback/F-17: registering while the extension loads does nothing by itself."""
     library = Library()
     library.desk.extension("broker.ts").fallbacks.register_write(library.broker("a"))
     assert library.outcome() == "EACCES: synthetic"
@@ -86,7 +86,7 @@ def test_a_fallback_is_installed_when_the_runner_initialises() -> None:
 
 
 def test_a_first_registration_after_initialising_is_too_late_and_an_additional_one_is_not() -> None:
-    """F-18."""
+    """fallback/F-18."""
     library = Library()
     library.desk.extension("early.ts").fallbacks.register_write(library.broker("early", answer=False))
     library.desk.runner.initialise()
@@ -99,7 +99,7 @@ def test_a_first_registration_after_initialising_is_too_late_and_an_additional_o
 
 
 def test_initialising_again_replaces_what_was_installed() -> None:
-    """F-20: no handler is asked twice, and latecomers are in now."""
+    """fallback/F-20: no handler is asked twice, and latecomers are in now."""
     library = Library()
     library.desk.extension("a.ts").fallbacks.register_write(library.broker("a", answer=False))
     library.desk.runner.initialise()
@@ -112,7 +112,7 @@ def test_initialising_again_replaces_what_was_installed() -> None:
 
 @pytest.mark.parametrize("handlers", [[], [fails], [dawdles]], ids=["no handler", "one fails", "one dawdles"])
 def test_shutdown_takes_the_fallbacks_out_whatever_its_handlers_do(handlers: list[Any]) -> None:
-    """F-20, W-63; those of another session stay."""
+    """fallback/F-20, wrapper/W-63; those of another session stay."""
     library = Library()
     other = Library("s-2", library.registries)
     for each in (library, other):
@@ -127,7 +127,7 @@ def test_shutdown_takes_the_fallbacks_out_whatever_its_handlers_do(handlers: lis
 
 
 def test_a_shutdown_that_nobody_waits_for_takes_them_out_too() -> None:
-    """W-63: the stage was closed in the middle of it."""
+    """wrapper/W-63: the stage was closed in the middle of it."""
     library = Library()
     library.desk.extension("broker.ts").fallbacks.register_write(library.broker("a"))
     library.desk.runner.initialise()
@@ -139,7 +139,9 @@ def test_a_shutdown_that_nobody_waits_for_takes_them_out_too() -> None:
 
 
 def test_a_request_carries_the_session_of_the_call_that_raised_it() -> None:
-    """F-37, F-39, F-40: two calls take turns, and each handler is asked about both sessions."""
+    """fallback/F-37, fallback/F-39, fallback/F-40: two calls take turns, and each handler is asked about both
+    sessions.
+    """
     one = Library("s-1")
     two = Library("s-2", one.registries, one.desk.stage)
     one.pause_ms, two.pause_ms = 10, 5
@@ -155,7 +157,7 @@ def test_a_request_carries_the_session_of_the_call_that_raised_it() -> None:
 
 
 def test_no_scope_is_entered_while_nobody_has_a_fallback() -> None:
-    """F-38: a host without fallbacks does nothing extra, and nothing about sessions shows."""
+    """fallback/F-38: a host without fallbacks does nothing extra, and nothing about sessions shows."""
     library, seen = Library(), list[str | None]()
 
     def look(call: ToolCall) -> ToolResult:
@@ -173,7 +175,7 @@ def test_no_scope_is_entered_while_nobody_has_a_fallback() -> None:
 
 
 def test_each_request_gets_a_fresh_context_and_stands_in_the_ledger() -> None:
-    """F-19; the record carries the simulated time of the call around it."""
+    """fallback/F-19; the record carries the simulated time of the call around it."""
     library, contexts = Library(), list[HandlerContext]()
     library.pause_ms = 40
 
@@ -193,7 +195,7 @@ def test_each_request_gets_a_fresh_context_and_stands_in_the_ledger() -> None:
 
 
 def test_a_runner_without_registries_has_nothing_to_install() -> None:
-    """F-12: inert; an extension may register all the same."""
+    """fallback/F-12: inert; an extension may register all the same."""
     desk = Desk()
     desk.extension("broker.ts").fallbacks.register_write(lambda request, context: True)
     desk.runner.initialise()
@@ -203,7 +205,7 @@ def test_a_runner_without_registries_has_nothing_to_install() -> None:
 
 
 def test_an_extension_without_fallbacks_costs_nothing() -> None:
-    """F-17: one entry an extension and seam, and only where it registered."""
+    """fallback/F-17: one entry an extension and seam, and only where it registered."""
     library = Library()
     library.desk.extension("quiet.ts")
     used: Extension = library.desk.extension("delete.ts")

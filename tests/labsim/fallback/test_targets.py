@@ -1,4 +1,6 @@
-"""Sections 5 and 6: where a denied call would really have acted, and whose call it was."""
+"""fallback/F-29 to fallback/F-36, fallback/F-37 to fallback/F-40: where a denied call would really have acted, and
+whose call it was.
+"""
 
 from __future__ import annotations
 
@@ -50,57 +52,57 @@ def for_delete(path: str, files: InertFiles | None = None) -> str | None:
     return resolve_target(path, follow_last=False, files=files or two_places())
 
 
-# F-33, one by one
+# fallback/F-33, one by one
 
 
 def test_a_write_below_a_linked_folder_lands_where_the_link_leads() -> None:
-    """F-33: `ws/link -> /elsewhere`, write `ws/link/f` acts on `/elsewhere/f`."""
+    """fallback/F-33: `ws/link -> /elsewhere`, write `ws/link/f` acts on `/elsewhere/f`."""
     assert for_write("/ws/link/f") == "/elsewhere/f"
 
 
 def test_a_write_to_a_link_lands_on_the_file_behind_it() -> None:
-    """F-33: a write follows the last component too."""
+    """fallback/F-33: a write follows the last component too."""
     assert for_write("/ws/to-file") == "/elsewhere/f"
     assert for_write("/ws/link") == "/elsewhere"
 
 
 def test_a_delete_of_a_link_acts_on_the_link() -> None:
-    """F-33: unlinking removes the link itself, under the real path of its folder."""
+    """fallback/F-33: unlinking removes the link itself, under the real path of its folder."""
     assert for_delete("/ws/link") == "/ws/link"
     assert for_delete("/alias/link") == "/ws/link"
 
 
 def test_a_delete_below_a_linked_folder_acts_where_the_link_leads() -> None:
-    """F-33: everything above the last component is followed."""
+    """fallback/F-33: everything above the last component is followed."""
     assert for_delete("/ws/link/f") == "/elsewhere/f"
 
 
 def test_a_write_to_a_dangling_link_or_below_one_has_no_answer() -> None:
-    """F-33, F-30: nobody can say where it would land."""
+    """fallback/F-33, fallback/F-30: nobody can say where it would land."""
     assert for_write("/ws/dangling") is None
     assert for_write("/ws/dangling/f") is None
     assert for_write("/ws/dangling/a/b") is None
 
 
 def test_a_delete_of_a_dangling_link_acts_on_the_links_own_path() -> None:
-    """F-33: the link exists, whatever it points at; below it there is nothing."""
+    """fallback/F-33: the link exists, whatever it points at; below it there is nothing."""
     assert for_delete("/ws/dangling") == "/ws/dangling"
     assert for_delete("/ws/dangling/f") is None
 
 
 def test_a_new_file_in_an_existing_folder_is_the_real_folder_and_the_name() -> None:
-    """F-33: only the last component is missing."""
+    """fallback/F-33: only the last component is missing."""
     assert for_write("/ws/inside/new") == "/ws/inside/new"
     assert for_write("/alias/inside/new") == "/ws/inside/new"
 
 
 def test_a_new_file_under_two_missing_folders_hangs_on_the_real_ancestor() -> None:
-    """F-33, F-31: the deepest ancestor with a real path, and every name after it."""
+    """fallback/F-33, fallback/F-31: the deepest ancestor with a real path, and every name after it."""
     assert for_write("/ws/link/a/b/new") == "/elsewhere/a/b/new"
     assert for_delete("/ws/link/a/b/new") == "/elsewhere/a/b/new"
 
 
-# The other rules of section 5
+# The other rules of fallback/F-29 to fallback/F-36
 
 
 @pytest.mark.parametrize(
@@ -115,24 +117,26 @@ def test_a_new_file_under_two_missing_folders_hangs_on_the_real_ancestor() -> No
     ],
 )
 def test_a_path_is_made_absolute_first(path: str, target: str) -> None:
-    """F-29: against the layer's folder, with dots and doubled slashes taken out."""
+    """fallback/F-29: against the layer's folder, with dots and doubled slashes taken out."""
     assert for_write(path) == target
 
 
 def test_a_loop_has_no_answer_for_a_write_and_none_below_it() -> None:
-    """F-30, F-31: a loop inspects as a link, so nothing is proven. The link itself can be deleted."""
+    """fallback/F-30, fallback/F-31: a loop inspects as a link, so nothing is proven. The link itself can be
+    deleted.
+    """
     assert (for_write("/ws/loop"), for_write("/ws/loop/f"), for_delete("/ws/loop/f")) == (None, None, None)
     assert for_delete("/ws/loop") == "/ws/loop"
 
 
 def test_a_file_used_as_a_folder_is_not_proven_for_a_write() -> None:
-    """F-34: ENOTDIR is not "does not exist", so the write has no answer; a delete needs no such proof."""
+    """fallback/F-34: ENOTDIR is not "does not exist", so the write has no answer; a delete needs no such proof."""
     assert for_write("/ws/plain/f") is None
     assert for_delete("/ws/plain/f") == "/ws/plain/f"
 
 
 def test_a_denied_inspection_proves_nothing() -> None:
-    """F-34: behind a folder that cannot be searched, a link cannot be ruled out."""
+    """fallback/F-34: behind a folder that cannot be searched, a link cannot be ruled out."""
     files = two_places()
     files.add_directory("/ws/hidden", mode=0o600)
     files.add_directory("/ws/hidden/deep")
@@ -143,7 +147,7 @@ def test_a_denied_inspection_proves_nothing() -> None:
 
 
 def test_a_layer_whose_root_has_no_real_path_gives_no_answer() -> None:
-    """F-32: reaching the root without success is no answer."""
+    """fallback/F-32: reaching the root without success is no answer."""
 
     class Blind(InertFiles):
         def real_path(self, path: str) -> str:
@@ -268,7 +272,9 @@ def prefixes(path: str) -> list[str]:
 
 @given(pieces=PIECES, path=PATHS, follow=st.booleans())
 def test_a_resolved_path_never_lies_below_a_link(pieces: Pieces, path: str, follow: bool) -> None:
-    """F-29 to F-31: no component above the last is a link, and for a write the last is none either."""
+    """fallback/F-29 to fallback/F-31: no component above the last is a link, and for a write the last is none
+    either.
+    """
     files = grow(pieces)
 
     target = resolve_target(path, follow_last=follow, files=files)
@@ -281,7 +287,7 @@ def test_a_resolved_path_never_lies_below_a_link(pieces: Pieces, path: str, foll
 
 @given(pieces=PIECES, path=PATHS)
 def test_a_write_that_succeeds_lands_on_the_path_that_was_resolved_before(pieces: Pieces, path: str) -> None:
-    """F-35: what a handler would have been told is where the bytes go."""
+    """fallback/F-35: what a handler would have been told is where the bytes go."""
     files = grow([("/a", "directory", ""), *pieces])
     path = "/a" + path
     target = resolve_target(path, follow_last=True, files=files)
@@ -300,7 +306,7 @@ def test_a_write_that_succeeds_lands_on_the_path_that_was_resolved_before(pieces
 
 @given(pieces=PIECES, path=PATHS)
 def test_an_unlink_that_succeeds_removes_the_path_that_was_resolved_before(pieces: Pieces, path: str) -> None:
-    """F-33: a delete always has an answer where the plain unlink works, and it is the thing that goes."""
+    """fallback/F-33: a delete always has an answer where the plain unlink works, and it is the thing that goes."""
     files = grow([("/a", "directory", ""), *pieces])
     path = "/a" + path
     target = resolve_target(path, follow_last=False, files=files)
@@ -358,7 +364,7 @@ def inert_answers(files: InertFiles, path: str) -> tuple[str, str]:
     return real, str(kind_at(files, path))
 
 
-# Section 6
+# fallback/F-37 to fallback/F-40
 
 
 class Sessions:
@@ -380,7 +386,7 @@ def denied_write(registries: FallbackRegistries) -> None:
 
 
 def test_a_request_carries_the_session_of_the_tool_call_around_it() -> None:
-    """F-37: inside the scope the session, outside any scope none; the empty name is a name."""
+    """fallback/F-37: inside the scope the session, outside any scope none; the empty name is a name."""
     registries, sessions = FallbackRegistries(), Sessions()
     registries.writes.add(sessions)
 
@@ -396,7 +402,7 @@ def test_a_request_carries_the_session_of_the_tool_call_around_it() -> None:
 
 
 def test_a_session_that_is_not_named_enters_no_scope() -> None:
-    """F-37: a runner without a session borrows nobody's, but does not hide the scope around it either."""
+    """fallback/F-37: a runner without a session borrows nobody's, but does not hide the scope around it either."""
     registries, sessions = FallbackRegistries(), Sessions()
     registries.writes.add(sessions)
 
@@ -407,7 +413,7 @@ def test_a_session_that_is_not_named_enters_no_scope() -> None:
 
 
 def test_the_scope_is_entered_only_if_a_handler_of_either_kind_exists_at_that_moment() -> None:
-    """F-38: a host without fallbacks pays nothing, and a handler that comes later sees no session."""
+    """fallback/F-38: a host without fallbacks pays nothing, and a handler that comes later sees no session."""
     registries, sessions = FallbackRegistries(), Sessions()
 
     with mutation_session("early", registries):
@@ -418,7 +424,7 @@ def test_the_scope_is_entered_only_if_a_handler_of_either_kind_exists_at_that_mo
 
 
 def test_a_delete_handler_alone_is_enough_for_the_scope() -> None:
-    """F-38: a handler of either kind."""
+    """fallback/F-38: a handler of either kind."""
     registries = FallbackRegistries()
     registries.deletes.add(lambda request: False)
 
@@ -429,7 +435,7 @@ def test_a_delete_handler_alone_is_enough_for_the_scope() -> None:
 
 
 def test_the_scope_ends_when_the_call_raises() -> None:
-    """F-37: a failed execution leaves no name behind."""
+    """fallback/F-37: a failed execution leaves no name behind."""
     registries = FallbackRegistries()
     registries.writes.add(Sessions())
 
@@ -440,7 +446,7 @@ def test_the_scope_ends_when_the_call_raises() -> None:
 
 
 def test_two_interleaved_calls_do_not_mix_their_sessions() -> None:
-    """F-40: each call runs in a context of its own, and its steps keep their name in any order."""
+    """fallback/F-40: each call runs in a context of its own, and its steps keep their name in any order."""
     registries, sessions = FallbackRegistries(), Sessions()
     registries.writes.add(sessions)
 
@@ -461,7 +467,9 @@ def test_two_interleaved_calls_do_not_mix_their_sessions() -> None:
 
 
 def test_a_handler_may_be_asked_about_another_sessions_write() -> None:
-    """F-39: the registry does not filter, so a handler compares and declines, and the next one is asked."""
+    """fallback/F-39: the registry does not filter, so a handler compares and declines, and the next one is
+    asked.
+    """
     registries = FallbackRegistries()
     asked: list[tuple[str, str | None]] = []
 

@@ -1,4 +1,6 @@
-"""Sections 3 and 4: what a denied write or delete does, and what leaves when nobody helps."""
+"""fallback/write-1 to fallback/write-8, fallback/delete-1 to fallback/delete-7: what a denied write or delete does,
+and what leaves when nobody helps.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,11 @@ def registries() -> FallbackRegistries:
     return FallbackRegistries()
 
 
-# Writing (section 3)
+# Writing (fallback/write-1 to fallback/write-8)
 
 
 def test_a_write_that_succeeds_asks_nobody(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """Write step 1."""
+    """fallback/write-1."""
     handler = Handler()
     registries.writes.add(handler)
 
@@ -48,7 +50,7 @@ def test_a_write_that_succeeds_asks_nobody(files: WatchedFiles, registries: Fall
 def test_a_denied_write_is_offered_with_its_real_target(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-23, F-35: the resolved absolute path, the exact content, the error itself, no session."""
+    """fallback/F-23, fallback/F-35: the resolved absolute path, the exact content, the error itself, no session."""
     handler = Handler()
     registries.writes.add(handler)
     error = SimulatedError(*DENIED)
@@ -59,7 +61,7 @@ def test_a_denied_write_is_offered_with_its_real_target(
 
 @pytest.mark.parametrize("code", ["EIO", "ENOSPC", "EISDIR", "ENOTDIR"])
 def test_any_other_error_is_never_routed(files: WatchedFiles, registries: FallbackRegistries, code: str) -> None:
-    """Write step 5, F-42: the handler is not asked and nothing is probed."""
+    """fallback/write-5, fallback/F-42: the handler is not asked and nothing is probed."""
     handler = Handler()
     registries.writes.add(handler)
     error = SimulatedError("EACCES in a path", code)
@@ -71,7 +73,7 @@ def test_any_other_error_is_never_routed(files: WatchedFiles, registries: Fallba
 def test_a_denial_hidden_behind_a_missing_parent_is_found_and_offered(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """Write step 4, F-24: the cause is the directory's error, and the handler must make the parent."""
+    """fallback/write-4, fallback/F-24: the cause is the directory's error, and the handler must make the parent."""
     handler = Handler()
     registries.writes.add(handler)
 
@@ -85,7 +87,7 @@ def test_a_denial_hidden_behind_a_missing_parent_is_found_and_offered(
 def test_the_hidden_denial_is_attached_to_the_error_that_leaves(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """Write step 8 (fallback-0164): the same ENOENT object, now with the denial as its cause."""
+    """fallback/write-8 (fallback-0164): the same ENOENT object, now with the denial as its cause."""
     handler = Handler(False)
     registries.writes.add(handler)
     error = SimulatedError(*MISSING)
@@ -95,7 +97,7 @@ def test_the_hidden_denial_is_attached_to_the_error_that_leaves(
 
 
 def test_a_cause_that_is_there_already_stays(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """Write step 8 (fallback-0165): nothing is overwritten."""
+    """fallback/write-8 (fallback-0165): nothing is overwritten."""
     registries.writes.add(Handler(False))
     error, earlier = SimulatedError(*MISSING), SimulatedError("earlier", "EIO")
     error.__cause__ = earlier
@@ -106,7 +108,7 @@ def test_a_cause_that_is_there_already_stays(files: WatchedFiles, registries: Fa
 
 
 def test_a_repaired_parent_earns_a_second_attempt(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """Write step 4: the second attempt succeeds, no handler is asked."""
+    """fallback/write-4: the second attempt succeeds, no handler is asked."""
     handler = Handler()
     registries.writes.add(handler)
 
@@ -115,7 +117,7 @@ def test_a_repaired_parent_earns_a_second_attempt(files: WatchedFiles, registrie
 
 
 def test_a_directory_made_on_the_way_stays(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """F-22: even if the second attempt fails too."""
+    """fallback/F-22: even if the second attempt fails too."""
     registries.writes.add(Handler(False))
 
     write("/desk/a/b/card", files, registries, SimulatedError(*MISSING))
@@ -124,7 +126,7 @@ def test_a_directory_made_on_the_way_stays(files: WatchedFiles, registries: Fall
 
 
 def test_a_second_attempt_that_is_denied_is_offered(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """Write step 5: the cause is the second error, which is also the one that leaves (F-16)."""
+    """fallback/write-5: the cause is the second error, which is also the one that leaves (fallback/F-16)."""
     handler = Handler(False)
     registries.writes.add(handler)
     first, second = SimulatedError(*MISSING), SimulatedError(*DENIED)
@@ -138,7 +140,9 @@ def test_a_second_attempt_that_is_denied_is_offered(files: WatchedFiles, registr
 def test_a_second_attempt_that_fails_otherwise_is_final(
     files: WatchedFiles, registries: FallbackRegistries, code: str
 ) -> None:
-    """F-21, F-16: no second probe, and the second attempt's error leaves (fallback-0156, -0162)."""
+    """fallback/F-21, fallback/F-16: no second probe, and the second attempt's error leaves (fallback-0156,
+    -0162).
+    """
     handler = Handler()
     registries.writes.add(handler)
     second = SimulatedError("second", code)
@@ -151,7 +155,7 @@ def test_a_second_attempt_that_fails_otherwise_is_final(
 def test_a_parent_that_cannot_be_made_for_another_reason_ends_the_search(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """Write step 4: a file where the folder should be is a plain bad path (fallback-0144)."""
+    """fallback/write-4: a file where the folder should be is a plain bad path (fallback-0144)."""
     handler = Handler()
     registries.writes.add(handler)
     error = SimulatedError(*MISSING)
@@ -163,7 +167,7 @@ def test_a_parent_that_cannot_be_made_for_another_reason_ends_the_search(
 def test_a_write_whose_target_cannot_be_resolved_is_not_offered(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """Write step 6, F-36: a stronger writer is the wrong party to guess."""
+    """fallback/write-6, fallback/F-36: a stronger writer is the wrong party to guess."""
     files.add_link("/desk/dangling", "nowhere")
     handler = Handler()
     registries.writes.add(handler)
@@ -176,7 +180,7 @@ def test_a_write_whose_target_cannot_be_resolved_is_not_offered(
 def test_something_thrown_that_is_no_error_object_leaves_as_it_is(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-5, F-16: neither a denial nor a missing file, whatever its code says (fallback-0190)."""
+    """fallback/F-5, fallback/F-16: neither a denial nor a missing file, whatever its code says (fallback-0190)."""
     handler = Handler()
     registries.writes.add(handler)
     registries.deletes.add(handler)
@@ -190,7 +194,9 @@ def test_something_thrown_that_is_no_error_object_leaves_as_it_is(
 def test_the_trees_own_write_is_the_primitive_unless_another_is_given(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """Section 3: a real denial by mode and owner, brokered by a handler with an authority of its own (F-26)."""
+    """fallback/write-1 to fallback/write-8: a real denial by mode and owner, brokered by a handler with an
+    authority of its own (fallback/F-26).
+    """
     done: dict[str, str] = {}
 
     def broker(request: WriteRequest) -> bool:
@@ -209,7 +215,7 @@ def test_the_trees_own_write_is_the_primitive_unless_another_is_given(
 def test_a_real_os_error_from_a_primitive_is_handled_alike(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """F-7 inside the algorithm: a denial is offered, a missing parent repaired."""
+    """fallback/F-7 inside the algorithm: a denial is offered, a missing parent repaired."""
     handler = Handler()
     registries.writes.add(handler)
 
@@ -232,7 +238,7 @@ def test_an_interrupt_is_no_failure_of_the_primitive(files: WatchedFiles, regist
     assert handler.requests == []
 
 
-# Deleting (section 4)
+# Deleting (fallback/delete-1 to fallback/delete-7)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +248,9 @@ def test_an_interrupt_is_no_failure_of_the_primitive(files: WatchedFiles, regist
 def test_a_denied_delete_is_offered_and_only_a_plain_file_is_confirmed(
     files: WatchedFiles, registries: FallbackRegistries, path: str, dst: str, confirmed: bool
 ) -> None:
-    """Delete steps 3 to 7, F-27: the link itself is the target and never a confirmed file."""
+    """fallback/delete-3 to fallback/delete-7, fallback/F-27: the link itself is the target and never a confirmed
+    file.
+    """
     handler = Handler()
     registries.deletes.add(handler)
     error = SimulatedError(*DENIED)
@@ -252,7 +260,7 @@ def test_a_denied_delete_is_offered_and_only_a_plain_file_is_confirmed(
 
 
 def test_a_directory_is_never_offered(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """Delete step 5, F-28: the tree answers EPERM to unlinking a directory, as some systems do."""
+    """fallback/delete-5, fallback/F-28: the tree answers EPERM to unlinking a directory, as some systems do."""
     handler = Handler()
     registries.deletes.add(handler)
 
@@ -266,7 +274,7 @@ def test_a_directory_is_never_offered(files: WatchedFiles, registries: FallbackR
 def test_a_denied_inspection_leaves_the_kind_unknown_and_still_asks(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """Delete step 4: the boundary that denies the unlink usually hides the target as well."""
+    """fallback/delete-4: the boundary that denies the unlink usually hides the target as well."""
     files.add_directory("/desk/hidden", mode=0o600)
     files.add_file("/desk/hidden/card")
     handler = Handler()
@@ -283,7 +291,7 @@ def test_a_denied_inspection_leaves_the_kind_unknown_and_still_asks(
 def test_an_inspection_that_fails_otherwise_ends_the_search(
     files: WatchedFiles, registries: FallbackRegistries, path: str
 ) -> None:
-    """Delete step 4: not there, or below a file: the original error leaves (fallback-0195, -0220)."""
+    """fallback/delete-4: not there, or below a file: the original error leaves (fallback-0195, -0220)."""
     handler = Handler()
     registries.deletes.add(handler)
     error = SimulatedError(*DENIED)
@@ -293,7 +301,7 @@ def test_an_inspection_that_fails_otherwise_ends_the_search(
 
 
 def test_a_missing_file_hides_nothing_in_a_delete(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """Delete step 2: ENOENT always leaves, and nothing is made or looked at."""
+    """fallback/delete-2: ENOENT always leaves, and nothing is made or looked at."""
     handler = Handler()
     registries.deletes.add(handler)
     error = SimulatedError(*MISSING)
@@ -303,7 +311,7 @@ def test_a_missing_file_hides_nothing_in_a_delete(files: WatchedFiles, registrie
 
 
 def test_a_delete_below_a_loop_is_not_offered(files: WatchedFiles, registries: FallbackRegistries) -> None:
-    """Delete step 3: an unresolvable target (fallback-0208)."""
+    """fallback/delete-3: an unresolvable target (fallback-0208)."""
     files.add_link("/desk/loop", "loop")
     handler = Handler()
     registries.deletes.add(handler)
@@ -316,7 +324,9 @@ def test_a_delete_below_a_loop_is_not_offered(files: WatchedFiles, registries: F
 def test_the_trees_own_unlink_is_the_primitive_unless_another_is_given(
     files: WatchedFiles, registries: FallbackRegistries
 ) -> None:
-    """Section 4: what the user may remove goes; what is denied is the handler's affair."""
+    """fallback/delete-1 to fallback/delete-7: what the user may remove goes; what is denied is the handler's
+    affair.
+    """
     handler = Handler()
     registries.deletes.add(handler)
 
@@ -344,7 +354,9 @@ def test_at_most_two_attempts_and_never_a_new_error(
     failures: list[tuple[Any, str]],
     answers: list[Any],
 ) -> None:
-    """F-21, F-16: two attempts of a write, one of a delete; what leaves is the last attempt's own object."""
+    """fallback/F-21, fallback/F-16: two attempts of a write, one of a delete; what leaves is the last attempt's own
+    object.
+    """
     registries, registry_files = FallbackRegistries(), WatchedFiles()
     handlers = [Handler(SimulatedError("broker") if each == "raise" else each) for each in answers]
     for handler in handlers:

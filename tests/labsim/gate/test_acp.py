@@ -1,4 +1,6 @@
-"""Asking a real client over ACP: a process of its own at the other end of a pipe (spec/gate.md section 4.2, 9)."""
+"""Asking a real client over ACP: a process of its own at the other end of a pipe (gate/A19 to gate/A24, gate/M1 to
+gate/M9).
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,7 @@ class Conversation:
 
 
 def test_a_request_reaches_the_client_with_four_options_and_no_deadlock():
-    """13.54, A19, A24: while the turn waits, the connection reads on."""
+    """gate/A19, gate/A24: while the turn waits, the connection reads on."""
     held = Conversation().hold(["allow-once"])
 
     assert held.asked == [
@@ -133,7 +135,7 @@ def test_a_request_reaches_the_client_with_four_options_and_no_deadlock():
     ],
 )
 def test_each_answer_of_a_client_is_a_decision(answers: list[str], heard: list[str], asked: int):
-    """13.55, A20, A21, M4: no failure is a denial for the session, and a refused turn ends as any other."""
+    """gate/A20, gate/A21, gate/M4: no failure is a denial for the session, and a refused turn ends as any other."""
     held = Conversation().hold(answers, [{"prompt": "files files"}])
 
     assert (held.told["heard"], held.told["ended"]) == (heard, ["end_turn"])
@@ -142,7 +144,9 @@ def test_each_answer_of_a_client_is_a_decision(answers: list[str], heard: list[s
 
 
 def test_a_client_that_does_not_answer_has_thirty_minutes_of_the_stage():
-    """A21, A22, X9: the approver's own bound ends the wait; the turn and the run end, and the client hears why."""
+    """gate/A21, gate/A22, gate/X9: the approver's own bound ends the wait; the turn and the run end, and the client
+    hears why.
+    """
     held = Conversation().hold(["silent"], after_asked_ms=THIRTY_MINUTES.stage_ms)
 
     assert held.told["ended"] == ["end_turn"]
@@ -153,7 +157,7 @@ def test_a_client_that_does_not_answer_has_thirty_minutes_of_the_stage():
 
 
 def test_a_client_that_cancels_the_turn_ends_it():
-    """A23, X9: the question is withdrawn, and nothing runs."""
+    """gate/A23, gate/X9: the question is withdrawn, and nothing runs."""
     held = Conversation().hold(["silent"], [{"cancel_when_asked": True}, {"prompt": "files look"}])
 
     assert (held.told["ended"], held.told["heard"]) == (["cancelled"], [])
@@ -161,7 +165,7 @@ def test_a_client_that_cancels_the_turn_ends_it():
 
 
 def test_a_session_opened_to_ask_offers_three_modes_and_follows_them():
-    """13.56, 13.57, M1, M3, M8: always is not asked, never is refused unasked, and both at once."""
+    """gate/M1, gate/M3, gate/M8: always is not asked, never is refused unasked, and both at once."""
     held = Conversation().hold(
         [],
         [{"mode": "always"}, {"prompt": "files"}, {"mode": "never"}, {"prompt": "files look"}],
@@ -178,7 +182,7 @@ def test_a_session_opened_to_ask_offers_three_modes_and_follows_them():
 
 
 def test_a_session_opened_read_only_offers_that_and_keeps_it():
-    """13.58, 13.59, M7: what is not offered, and what is unknown, is refused."""
+    """gate/M7: what is not offered, and what is unknown, is refused."""
     held = Conversation(ApprovalPolicy.NEVER).hold(
         [], [{"mode": "always"}, {"mode": "quietly"}, {"prompt": "files"}]
     )
@@ -258,7 +262,9 @@ asked = json.loads(sys.stdin.readline())
     ],
 )
 def test_a_client_that_makes_no_sense_has_refused(does: str, why: str, caplog: pytest.LogCaptureFixture):
-    """A21, A2, W15: a lost client, garbage, and silence are no consent, and each says which it was."""
+    """gate/A21, gate/A2, gate/W15: a lost client, garbage, and silence are no consent, and each says which it
+    was.
+    """
     with caplog.at_level(
         logging.CRITICAL
     ):  # the protocol's package logs what it cannot read; that is not the matter
@@ -266,7 +272,7 @@ def test_a_client_that_makes_no_sense_has_refused(does: str, why: str, caplog: p
 
 
 def test_a_client_that_leaves_while_it_is_asked_ends_the_wait():
-    """A21: the round trip failed; the process was real, and is gone."""
+    """gate/A21: the round trip failed; the process was real, and is gone."""
     over = asyncio.Event()
 
     def ring(given: Any) -> str:
@@ -290,7 +296,7 @@ def test_a_client_that_leaves_while_it_is_asked_ends_the_wait():
 
 
 def test_a_withdrawn_question_is_dropped_at_the_protocol_too():
-    """A23: its late answer finds nobody, on the stage and on the connection."""
+    """gate/A23: its late answer finds nobody, on the stage and on the connection."""
     stage = Stage()
     cancelled = AbortSignal(stage)
 
@@ -319,7 +325,7 @@ def test_a_withdrawn_question_is_dropped_at_the_protocol_too():
 
 
 def test_a_host_that_no_client_is_connected_to_cannot_be_prompted():
-    """A24: and one that is asked about a session it does not have says so."""
+    """gate/A24: and one that is asked about a session it does not have says so."""
     host = AcpHost(World().runtime, lambda text: [])
 
     async def prompted(session_id: str) -> None:

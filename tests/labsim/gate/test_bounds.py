@@ -1,4 +1,4 @@
-"""What a bound ends, and what it does not (spec/gate.md section 8)."""
+"""What a bound ends, and what it does not (gate/X1 to gate/X10)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MINUTE = 60_000
 
 
 def test_a_late_answer_is_harmless_and_the_run_ends():
-    """13.141, X2, X4, V4: the call was denied in time; the yes comes home to nobody."""
+    """gate/X2, gate/X4, gate/V4: the call was denied in time; the yes comes home to nobody."""
     world = World(gate=ApprovalGate(Duration.seconds(60)))
     session = world.runtime.attach("a")
     task = world.begin(
@@ -52,7 +52,7 @@ def test_a_late_answer_is_harmless_and_the_run_ends():
 
 @pytest.mark.parametrize("bound", [None, Duration.seconds(60)])
 def test_an_approver_that_never_answers_hangs_the_run_with_or_without_a_bound(bound: Duration | None):
-    """13.140, X5: the bound ends the turn's wait and not the forwarder's; the run joins the forwarder."""
+    """gate/X5: the bound ends the turn's wait and not the forwarder's; the run joins the forwarder."""
     world = World(gate=ApprovalGate(bound))
     silent = Silent(world.stage)
     task = world.begin(world.runtime.attach("a"), [use("files")], [use("look", call_id="c2")], approver=silent)
@@ -66,7 +66,9 @@ def test_an_approver_that_never_answers_hangs_the_run_with_or_without_a_bound(bo
 
 
 def test_a_parked_forwarder_holds_up_the_sink_and_the_next_request():
-    """X3, X6: nothing later reaches the sink; the turn's next request waits behind it, and is timed out in turn."""
+    """gate/X3, gate/X6: nothing later reaches the sink; the turn's next request waits behind it, and is timed out
+    in turn.
+    """
     world = World(gate=ApprovalGate(Duration.seconds(60)))
     sink = ListSink()
     task = world.begin(
@@ -86,7 +88,7 @@ def test_a_parked_forwarder_holds_up_the_sink_and_the_next_request():
 
 
 def test_the_bound_covers_a_slow_gate_too():
-    """X1: it is around the whole of the authorizing, not only the question."""
+    """gate/X1: it is around the whole of the authorizing, not only the question."""
 
     class Slow(CountingGate):
         async def authorize(self, request: AuthorizationRequest) -> AuthorizationDecision:
@@ -103,14 +105,14 @@ def test_the_bound_covers_a_slow_gate_too():
 
 @pytest.mark.parametrize("bound", [Duration.ms(1), Duration(1), Duration(0)])
 def test_a_gate_that_answers_at_once_is_not_denied_by_a_tiny_bound(bound: Duration):
-    """X10: only a wait can be too long."""
+    """gate/X10: only a wait can be too long."""
     world = World(gate=CountingGate(lambda request: AuthorizationDecision.allow(), bound=bound))
 
     assert world.play(world.runtime.attach("a"), [use("files")]) == ("files done",)
 
 
 def test_a_session_gate_brings_its_own_bound():
-    """13.129, X7: replaced by a gate without one, the wait is unbounded again."""
+    """gate/X7: replaced by a gate without one, the wait is unbounded again."""
     world = World(gate=ApprovalGate(Duration.seconds(60)))
     session = world.runtime.attach("a")
     session.install_gate(ApprovalGate())
@@ -121,7 +123,7 @@ def test_a_session_gate_brings_its_own_bound():
 
 
 def test_a_timeout_and_an_answer_by_rule_resolve_nothing():
-    """V6: only an answer to the request is announced as one."""
+    """gate/V6: only an answer to the request is announced as one."""
     world = World(gate=ApprovalGate(Duration.seconds(1)))
     session = world.runtime.attach("a")
     session.permissions.remember(rule("publish", allow=True))
@@ -134,7 +136,7 @@ def test_a_timeout_and_an_answer_by_rule_resolve_nothing():
 
 
 def test_a_resolution_names_the_scope_it_was_remembered_in():
-    """V6: the scope that was given, or none."""
+    """gate/V6: the scope that was given, or none."""
     world = World()
     approver = Scripted(ALLOW, FOR_SESSION)
 
@@ -144,7 +146,7 @@ def test_a_resolution_names_the_scope_it_was_remembered_in():
 
 
 def test_giving_the_turn_up_ends_the_wait_and_takes_the_request_back():
-    """13.120, V4: the entry is gone, and a late rule is refused."""
+    """gate/V4: the entry is gone, and a late rule is refused."""
     world = World()
     session = world.runtime.attach("a")
     signal = AbortSignal(world.stage)
@@ -167,7 +169,7 @@ def test_giving_the_turn_up_ends_the_wait_and_takes_the_request_back():
 
 
 def test_a_turn_that_was_given_up_before_it_began_makes_no_call():
-    """V4: an aborted signal ends the wait before anybody answers."""
+    """gate/V4: an aborted signal ends the wait before anybody answers."""
     world = World()
     signal = AbortSignal(world.stage, aborted=True)
 

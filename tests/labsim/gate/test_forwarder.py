@@ -1,4 +1,4 @@
-"""The forwarder: what the sink sees, and what becomes of an answer that fails (spec/gate.md section 5)."""
+"""The forwarder: what the sink sees, and what becomes of an answer that fails (gate/F1 to gate/F5)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_only_store() -> FailingRuleStore:
 
 
 def test_a_sink_sees_a_request_only_after_its_answer():
-    """13.142, F1: so an approver must not wait for the sink."""
+    """gate/F1: so an approver must not wait for the sink."""
     world = World()
 
     world.play(world.runtime.attach("a"), [use("files")], approver=AllowAll(), sink=ListSink())
@@ -61,7 +61,7 @@ def test_a_sink_sees_a_request_only_after_its_answer():
 
 
 def test_what_is_queued_at_the_end_of_the_turn_still_reaches_the_sink():
-    """F3: the sink is closed when everything was taken, however slow it is."""
+    """gate/F3: the sink is closed when everything was taken, however slow it is."""
     world = World()
     sink = SlowSink(ms=500)
 
@@ -73,7 +73,7 @@ def test_what_is_queued_at_the_end_of_the_turn_still_reaches_the_sink():
 
 
 def test_a_sink_that_breaks_when_closed_is_reported_too():
-    """F2: the run says so; the call has happened."""
+    """gate/F2: the run says so; the call has happened."""
     world = World()
 
     class BreaksAtTheEnd(ListSink):
@@ -89,7 +89,7 @@ def test_a_sink_that_breaks_when_closed_is_reported_too():
 
 @pytest.mark.parametrize(("events", "lost"), [(4, 0), (5, 1), (9, 5)])
 def test_a_subscriber_that_lags_is_told_how_much_it_lost(events: int, lost: int):
-    """13.65, F5: the oldest are gone, and the count comes first."""
+    """gate/F5: the oldest are gone, and the count comes first."""
     world = World()
     stream = world.runtime.attach("a").stream
     subscription = stream.subscribe(capacity=4)
@@ -109,7 +109,7 @@ def test_a_subscriber_that_lags_is_told_how_much_it_lost(events: int, lost: int)
 
 
 def test_a_lagging_forwarder_leaves_a_notice_and_goes_on():
-    """13.65, F5, W20: the count is in the notice, and what is left is forwarded."""
+    """gate/F5, gate/W20: the count is in the notice, and what is left is forwarded."""
     world = World()
     sink = SlowSink(ms=10)
 
@@ -125,7 +125,7 @@ def test_a_lagging_forwarder_leaves_a_notice_and_goes_on():
 
 
 def test_a_request_that_was_lost_is_never_answered():
-    """F5: nobody puts it to the approver, so only the gate's bound ends the wait."""
+    """gate/F5: nobody puts it to the approver, so only the gate's bound ends the wait."""
     world = World(gate=ApprovalGate(Duration.seconds(60)))
     session = world.runtime.attach("a")
     task = world.begin(
@@ -168,7 +168,7 @@ def test_a_request_that_was_lost_is_never_answered():
 def test_an_answer_that_cannot_be_recorded_is_a_refusal_with_a_notice(
     answer: ApprovalAnswer, read: str, notice: str
 ):
-    """13.66, F4, S3: in a host that remembers durably, a failing store turns a yes into a no; the two notices
+    """gate/F4, gate/S3: in a host that remembers durably, a failing store turns a yes into a no; the two notices
     differ.
     """
     world = World(store=read_only_store())

@@ -1,4 +1,4 @@
-"""One call in its order, and what a gate does to it (spec/gate.md section 2)."""
+"""One call in its order, and what a gate does to it (gate/O1 to gate/O19)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def unreadable() -> FailingRuleStore:
 
 
 def test_a_call_goes_through_its_stages_in_order():
-    """O1: hook, preview, gate, rules, request, approver, rule written, resolved, decided, run, result."""
+    """gate/O1: hook, preview, gate, rules, request, approver, rule written, resolved, decided, run, result."""
     world = World(hooks=[lambda use: None])
 
     world.play(world.runtime.attach("a"), [use("files")], approver=Scripted(FOR_SESSION))
@@ -88,7 +88,7 @@ def test_a_call_goes_through_its_stages_in_order():
 
 
 def test_the_input_that_is_approved_is_the_input_that_runs():
-    """O2: hooks come before the gate, so what they rewrite is what is asked about."""
+    """gate/O2: hooks come before the gate, so what they rewrite is what is asked about."""
     world = World(hooks=[lambda use: HookAnswer(rewrite={"note": "b"})])
     approver = Scripted(ApprovalDecision.ALLOW)
 
@@ -111,7 +111,7 @@ def broken_hook(use: ToolUse) -> HookAnswer:
     ],
 )
 def test_a_call_that_a_hook_refuses_never_reaches_the_gate(hook: Any, text: str):
-    """O3, W12: nor does one whose hook breaks."""
+    """gate/O3, gate/W12: nor does one whose hook breaks."""
     gate = CountingGate(always(ALLOWS))
     world = World(gate=gate, hooks=[hook])
 
@@ -128,7 +128,7 @@ def test_a_call_that_a_hook_refuses_never_reaches_the_gate(hook: Any, text: str)
     ],
 )
 def test_an_unknown_tool_or_a_misshapen_input_never_reaches_the_gate(made: ToolUse, text: str):
-    """O3: what cannot run is not put to anybody."""
+    """gate/O3: what cannot run is not put to anybody."""
     gate = CountingGate(always(ALLOWS))
     world = World(gate=gate, tools=[GateTool(name="strict", required=("path",))])
 
@@ -141,7 +141,7 @@ def test_an_unknown_tool_or_a_misshapen_input_never_reaches_the_gate(made: ToolU
     [({"path": "x"}, "inert"), ({"note": 1}, "The input of strict does not fit: the key 'path' is missing")],
 )
 def test_the_shape_that_counts_is_that_of_the_rewritten_input(rewrite: dict[str, Any], read: str):
-    """O1, O2: a hook can mend an input, or spoil it; the shape is looked at behind the hooks."""
+    """gate/O1, gate/O2: a hook can mend an input, or spoil it; the shape is looked at behind the hooks."""
     spoiled = {"note": 1} if "path" in rewrite else {"path": "x"}
     world = World(
         hooks=[lambda use: HookAnswer(rewrite=rewrite)], tools=[GateTool(name="strict", required=("path",))]
@@ -151,7 +151,7 @@ def test_the_shape_that_counts_is_that_of_the_rewritten_input(rewrite: dict[str,
 
 
 def test_a_call_whose_preview_fails_is_denied_unasked():
-    """O4: what cannot be shown cannot be approved."""
+    """gate/O4: what cannot be shown cannot be approved."""
 
     def present(given: Any) -> Any:
         raise HostError("bad")
@@ -164,7 +164,7 @@ def test_a_call_whose_preview_fails_is_denied_unasked():
 
 
 def test_the_gate_is_asked_once_and_a_posture_switched_meanwhile_is_for_the_next_call():
-    """13.76, 13.118, O5: the call whose question is open keeps the answer it gets."""
+    """gate/O5: the call whose question is open keeps the answer it gets."""
     world = World()
     session = world.runtime.attach("a")
     first = CountingGate(always(PROMPTS))
@@ -179,7 +179,7 @@ def test_the_gate_is_asked_once_and_a_posture_switched_meanwhile_is_for_the_next
 
 
 def test_clearing_the_rules_and_switching_the_gate_governs_the_next_call():
-    """13.118: neither waits for the session to end."""
+    """Neither waits for the session to end."""
     world = World()
     session = world.runtime.attach("a")
     session.permissions.remember(rule("files", allow=True))
@@ -194,7 +194,7 @@ def test_clearing_the_rules_and_switching_the_gate_governs_the_next_call():
 
 
 def test_a_current_deny_beats_a_remembered_allow():
-    """13.72, O6: no rule is read, no event raised, nobody asked."""
+    """gate/O6: no rule is read, no event raised, nobody asked."""
     world = World(gate=CountingGate(always(DENIES)), store=unreadable())
 
     assert world.play(world.runtime.attach("a"), [use("files")]) == ("Tool execution denied: no",)
@@ -202,7 +202,7 @@ def test_a_current_deny_beats_a_remembered_allow():
 
 
 def test_a_current_allow_beats_a_remembered_deny():
-    """13.73, O7: the gate has said it, so the rule is not read."""
+    """gate/O7: the gate has said it, so the rule is not read."""
     world = World(gate=CountingGate(always(ALLOWS)))
     session = world.runtime.attach("a")
     session.permissions.remember(rule("files", allow=False))
@@ -213,7 +213,7 @@ def test_a_current_allow_beats_a_remembered_deny():
 
 @pytest.mark.parametrize("allow", [True, False])
 def test_a_current_prompt_is_answered_by_the_rule(allow: bool):
-    """13.74, O8: no event of a request, and the approver is not called."""
+    """gate/O8: no event of a request, and the approver is not called."""
     world = World()
     session = world.runtime.attach("a")
     session.permissions.remember(rule("files", allow=allow))
@@ -227,7 +227,7 @@ def test_a_current_prompt_is_answered_by_the_rule(allow: bool):
 
 
 def test_a_request_can_be_answered_from_within_its_own_event():
-    """O9: it is open before anybody hears of it."""
+    """gate/O9: it is open before anybody hears of it."""
     world = World()
     session = world.runtime.attach("a")
 
@@ -242,7 +242,7 @@ def test_a_request_can_be_answered_from_within_its_own_event():
 
 
 def test_listening_ends_when_it_is_told_to():
-    """O9: a listener that was removed hears no more; removing it again is harmless."""
+    """gate/O9: a listener that was removed hears no more; removing it again is harmless."""
     world = World()
     session = world.runtime.attach("a")
     heard: list[SessionEvent] = []
@@ -256,7 +256,7 @@ def test_listening_ends_when_it_is_told_to():
 
 
 def test_a_used_call_id_gets_a_request_id_of_its_own():
-    """13.97, 13.98, O10: the id of the first request cannot answer the second, and does not take it back."""
+    """gate/O10: the id of the first request cannot answer the second, and does not take it back."""
     world = World()
     session = world.runtime.attach("a")
     signal = AbortSignal(world.stage)
@@ -274,7 +274,7 @@ def test_a_used_call_id_gets_a_request_id_of_its_own():
 
 
 def test_a_request_carries_its_reason_its_input_and_its_classification():
-    """13.67, 13.68, O11, A7: keys sorted, no spaces; the level on the event itself."""
+    """gate/O11, gate/A7: keys sorted, no spaces; the level on the event itself."""
     world = World()
     world.begin(
         world.runtime.attach("a"),
@@ -296,7 +296,7 @@ def test_a_request_carries_its_reason_its_input_and_its_classification():
 
 
 def test_a_prompt_without_a_reason_says_that_approval_is_required():
-    """O11, W7."""
+    """gate/O11, gate/W7."""
     world = World(gate=CountingGate(always(AuthorizationDecision.prompt())))
     world.begin(world.runtime.attach("a"), [use("files")], approver=Silent(world.stage))
 
@@ -304,7 +304,7 @@ def test_a_prompt_without_a_reason_says_that_approval_is_required():
 
 
 def test_a_request_that_is_dropped_unanswered_is_denied():
-    """13.70, O12, W4: all who could have answered are gone."""
+    """gate/O12, gate/W4: all who could have answered are gone."""
     world = World()
     session = world.runtime.attach("a")
     world.begin(session, [use("files")], approver=Silent(world.stage))
@@ -329,7 +329,7 @@ class RaisingGate:
     [(RuntimeFailure("no route"), "no route"), (KeyError("x"), "'x'"), (ValueError(), "ValueError")],
 )
 def test_a_gate_that_raises_denies_and_the_turn_goes_on(error: Exception, text: str):
-    """13.135, O13: with the error's text; the next round still happens."""
+    """gate/O13: with the error's text; the next round still happens."""
     world = World(gate=RaisingGate(error))
 
     read = world.play(world.runtime.attach("a"), [use("files")], [use("files", call_id="c2")])
@@ -340,7 +340,7 @@ def test_a_gate_that_raises_denies_and_the_turn_goes_on(error: Exception, text: 
 
 @pytest.mark.parametrize("said", [True, None, "allow"])
 def test_a_gate_that_answers_with_something_else_lets_nothing_through(said: Any):
-    """O13: `True` is no decision."""
+    """gate/O13: `True` is no decision."""
     world = World(gate=CountingGate(always(said)))
 
     world.play(world.runtime.attach("a"), [use("files")])
@@ -350,7 +350,7 @@ def test_a_gate_that_answers_with_something_else_lets_nothing_through(said: Any)
 
 
 def test_a_gate_with_a_nonsensical_bound_lets_nothing_through():
-    """X1: a bound that cannot be read is not none."""
+    """gate/X1: a bound that cannot be read is not none."""
     gate: Any = CountingGate(always(ALLOWS))
     gate.bound = 60
     world = World(gate=gate)
@@ -361,18 +361,18 @@ def test_a_gate_with_a_nonsensical_bound_lets_nothing_through():
 
 
 def test_a_reason_on_an_allow_is_dropped():
-    """13.71, O15: an allowed call explains itself by happening."""
+    """gate/O15: an allowed call explains itself by happening."""
     assert PermissionDecision.allow().with_reason("x").authorization() == AuthorizationDecision.allow()
 
 
 def test_a_reason_on_a_deny_is_carried():
-    """13.69, W4: and where there is none, standing words are."""
+    """gate/W4: and where there is none, standing words are."""
     assert PermissionDecision.deny().with_reason("x").authorization() == AuthorizationDecision.deny("x")
     assert PermissionDecision.deny().authorization() == AuthorizationDecision.deny("denied by session approver")
 
 
 def test_an_answer_for_the_session_is_one_to_remember():
-    """A3: the process scope, both ways; a plain answer is for this call."""
+    """gate/A3: the process scope, both ways; a plain answer is for this call."""
     table = {decision: PermissionDecision.of(ApprovalAnswer(decision, "r")) for decision in ApprovalDecision}
     assert table == {
         ApprovalDecision.ALLOW: PermissionDecision.allow().with_reason("r"),
@@ -385,7 +385,7 @@ def test_an_answer_for_the_session_is_one_to_remember():
 
 
 def test_without_a_gate_everything_runs_unseen_despite_a_remembered_deny():
-    """13.75, O17, D3: nothing can be asked, and the rule is not even read."""
+    """gate/O17, gate/D3: nothing can be asked, and the rule is not even read."""
     world = World(gate=None, store=unreadable())
 
     assert world.play(world.runtime.attach("a"), [use("files")], approver=DenyAll()) == ("files done",)
@@ -393,7 +393,7 @@ def test_without_a_gate_everything_runs_unseen_despite_a_remembered_deny():
 
 
 def test_only_one_of_the_two_nothings_leaves_a_trace():
-    """D2, D3: no approver surfaces and allows; no gate allows unseen."""
+    """gate/D2, gate/D3: no approver surfaces and allows; no gate allows unseen."""
     traces = []
     for gate in (ApprovalGate(), None):
         world = World(gate=gate)
@@ -404,7 +404,7 @@ def test_only_one_of_the_two_nothings_leaves_a_trace():
 
 
 def test_a_tool_that_declares_no_level_is_never_asked_about():
-    """13.144, D4: the trap. A missing declaration is level NONE; only an unrecoverable one is unknown."""
+    """gate/D4: the trap. A missing declaration is level NONE; only an unrecoverable one is unknown."""
     world = World(tools=[GateTool(name="native")])
 
     assert world.play(world.runtime.attach("a"), [use("native")], approver=DenyAll()) == ("inert",)
@@ -414,7 +414,9 @@ def test_a_tool_that_declares_no_level_is_never_asked_about():
 
 
 def test_connected_and_declared_tools_have_a_level_they_cannot_talk_down():
-    """D4: a server's tool is EXTERNAL, a declared program PROCESS or EXTERNAL; `files` and `spawn` have theirs."""
+    """gate/D4: a server's tool is EXTERNAL, a declared program PROCESS or EXTERNAL; `files` and `spawn` have
+    theirs.
+    """
     assert mcp_tool("x").level_of({}) is SideEffectLevel.EXTERNAL
     assert program_tool("x").level_of({}) is SideEffectLevel.PROCESS
     assert program_tool("x", SideEffectLevel.EXTERNAL).level_of({}) is SideEffectLevel.EXTERNAL
@@ -426,7 +428,7 @@ def test_connected_and_declared_tools_have_a_level_they_cannot_talk_down():
 
 
 def test_a_gate_sees_the_call_as_its_tool_presents_it():
-    """13.132: raw and structured input, level, agent and history."""
+    """Raw and structured input, level, agent and history."""
     gate = CountingGate(always(ALLOWS))
     tool = GateTool(
         name="odd",
@@ -451,7 +453,7 @@ def test_a_gate_sees_the_call_as_its_tool_presents_it():
     [("why", "Tool execution requires approval: why"), (None, "Tool execution requires approval")],
 )
 def test_a_prompt_that_nobody_turns_into_a_request_starts_no_tool(reason: str | None, text: str):
-    """13.133, W11: a session that raises no requests."""
+    """gate/W11: a session that raises no requests."""
     world = World(gate=CountingGate(always(AuthorizationDecision.prompt(reason))))
     session = world.runtime.attach("a", raises_requests=False)
 
@@ -465,14 +467,14 @@ def test_a_prompt_that_nobody_turns_into_a_request_starts_no_tool(reason: str | 
     ("reason", "text"), [("no", "Tool execution denied: no"), (None, "Tool execution denied by authorizer")]
 )
 def test_a_deny_reads_as_the_gate_gave_it(reason: str | None, text: str):
-    """13.134, W10."""
+    """gate/W10."""
     world = World(gate=CountingGate(always(AuthorizationDecision.deny(reason))))
 
     assert world.play(world.runtime.attach("a"), [use("files")]) == (text,)
 
 
 def test_a_bound_blocks_the_call():
-    """13.136, X2."""
+    """gate/X2."""
     world = World(gate=ApprovalGate(Duration.seconds(1)))
     task = world.stage.play(world.runtime.attach("a").call(use("files")))
 
@@ -481,7 +483,7 @@ def test_a_bound_blocks_the_call():
 
 
 def test_a_tool_that_fails_is_an_error_that_the_model_reads():
-    """O14: its failure is not a refusal, and does not end the turn either."""
+    """gate/O14: its failure is not a refusal, and does not end the turn either."""
 
     def breaks(given: Any) -> str:
         raise OSError("disk full")
@@ -496,7 +498,7 @@ def test_a_tool_that_fails_is_an_error_that_the_model_reads():
 
 
 def test_an_input_that_is_no_json_is_refused_rather_than_matched():
-    """R18, P7: what has no text can meet no rule, so it is not asked about either."""
+    """gate/R18, gate/P7: what has no text can meet no rule, so it is not asked about either."""
     world = World()
 
     world.play(world.runtime.attach("a"), [use("files", {"n": float("nan")})])

@@ -1,4 +1,4 @@
-"""Hosts whose posture can change while a session is open (spec/gate.md section 9)."""
+"""Hosts whose posture can change while a session is open (gate/M1 to gate/M9)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def host(policy: ApprovalPolicy, inner: Scripted) -> tuple[World, Session, LiveP
 
 
 def test_policy_tags_round_trip_and_the_default_is_to_ask():
-    """13.36, M7: an unknown tag is none, and is not guessed at."""
+    """gate/M7: an unknown tag is none, and is not guessed at."""
     assert [ApprovalPolicy.from_tag(policy.value) for policy in ApprovalPolicy] == list(ApprovalPolicy)
     assert [ApprovalPolicy.from_tag(tag) for tag in ("Always", "ask", "", "prompt ")] == [None] * 4
     assert ApprovalPolicy.default() is PROMPT
@@ -51,7 +51,7 @@ def test_policy_tags_round_trip_and_the_default_is_to_ask():
 
 @pytest.mark.parametrize(("policy", "answer"), [(ALWAYS, ApprovalAnswer(ALLOW)), (NEVER, ApprovalAnswer(DENY, W3))])
 def test_always_and_never_answer_without_asking(policy: ApprovalPolicy, answer: ApprovalAnswer):
-    """13.37, 13.38, M3, W3."""
+    """gate/M3, gate/W3."""
     inner = Scripted(ALLOW)
 
     assert said_by(PolicyApprover(LivePolicy(policy), inner).approve(request("files"))) == answer
@@ -59,7 +59,7 @@ def test_always_and_never_answer_without_asking(policy: ApprovalPolicy, answer: 
 
 
 def test_prompt_asks_the_approver_inside():
-    """13.39, M3: and passes on what it says, the reason of a refusal included."""
+    """gate/M3: and passes on what it says, the reason of a refusal included."""
     inner = Scripted(ApprovalAnswer(DENY, "not now"))
 
     assert said_by(PolicyApprover(LivePolicy(PROMPT), inner).approve(request("files"))) == ApprovalAnswer(
@@ -69,7 +69,7 @@ def test_prompt_asks_the_approver_inside():
 
 
 def test_a_for_session_answer_is_kept_in_the_host_by_tool():
-    """13.40, M4: asked once a tool; passed on as a plain answer, so no rule is made."""
+    """gate/M4: asked once a tool; passed on as a plain answer, so no rule is made."""
     inner = Scripted(FOR_SESSION)
     world, session, _, approver = host(PROMPT, inner)
 
@@ -86,7 +86,7 @@ def test_a_for_session_answer_is_kept_in_the_host_by_tool():
 
 @pytest.mark.parametrize("back", [PROMPT, NEVER])
 def test_a_switch_forgets_what_was_answered(back: ApprovalPolicy):
-    """13.41, M5: even one to the same policy; and going back does not revive it."""
+    """gate/M5: even one to the same policy; and going back does not revive it."""
     inner = Scripted(FOR_SESSION)
     world, session, live, approver = host(PROMPT, inner)
     world.play(session, [use("files")], approver=approver)
@@ -99,7 +99,7 @@ def test_a_switch_forgets_what_was_answered(back: ApprovalPolicy):
 
 
 def test_a_refusal_for_the_session_is_repeated_in_words_of_its_own():
-    """13.42, M4, W9: the first has the approver's reason, the repeat says that it stands."""
+    """gate/M4, gate/W9: the first has the approver's reason, the repeat says that it stands."""
     inner = Scripted(ApprovalAnswer(NO_MORE, "no writes"))
     world, session, _, approver = host(PROMPT, inner)
 
@@ -109,7 +109,7 @@ def test_a_refusal_for_the_session_is_repeated_in_words_of_its_own():
 
 
 def test_never_refuses_at_the_gate():
-    """13.43, M1, W3: where no remembered allow can answer over it."""
+    """gate/M1, gate/W3: where no remembered allow can answer over it."""
     world, session, _, approver = host(NEVER, Scripted(ALLOW))
     session.permissions.remember(rule("files", True))
 
@@ -119,7 +119,7 @@ def test_never_refuses_at_the_gate():
 
 @pytest.mark.parametrize("policy", [ALWAYS, PROMPT])
 def test_the_other_postures_surface_every_call(policy: ApprovalPolicy):
-    """13.44, M1, M2: `always` too, so that a remembered deny still answers first."""
+    """gate/M1, gate/M2: `always` too, so that a remembered deny still answers first."""
     world, session, _, approver = host(policy, Scripted(ALLOW))
     session.permissions.remember(rule("publish", False))
 
@@ -131,7 +131,7 @@ def test_the_other_postures_surface_every_call(policy: ApprovalPolicy):
 
 @pytest.mark.parametrize("policy", ApprovalPolicy)
 def test_a_read_runs_in_every_posture(policy: ApprovalPolicy):
-    """13.45, M1, G7."""
+    """gate/M1, gate/G7."""
     world, session, _, approver = host(policy, Scripted(DENY))
 
     assert world.play(session, [use("look")], approver=approver) == ("look done",)
@@ -139,7 +139,7 @@ def test_a_read_runs_in_every_posture(policy: ApprovalPolicy):
 
 
 def test_the_gate_follows_the_policy_both_ways():
-    """13.46, M1: read on every call, never cached."""
+    """gate/M1: read on every call, never cached."""
     live = LivePolicy(PROMPT)
     gate = PolicyGate(live)
     asks = AuthorizationDecision.prompt("files wants to run and can change state outside this process")
@@ -155,13 +155,13 @@ def test_the_gate_follows_the_policy_both_ways():
 
 
 def test_a_policy_gate_has_the_bound_it_was_given():
-    """13.47, X1."""
+    """gate/X1."""
     assert PolicyGate(LivePolicy()).timeout() is None
     assert PolicyGate(LivePolicy(), bound=Duration.seconds(5)).timeout() == Duration.seconds(5)
 
 
 def test_a_switch_during_the_question_is_for_the_next_one():
-    """13.145, M3, O5: the open request keeps the answer it gets; the next call meets the new posture."""
+    """gate/M3, gate/O5: the open request keeps the answer it gets; the next call meets the new posture."""
     world, session, live, _ = host(PROMPT, Scripted(ALLOW))
 
     class Switches:
@@ -178,7 +178,7 @@ def test_a_switch_during_the_question_is_for_the_next_one():
 
 
 def test_an_answer_for_the_session_that_comes_after_a_switch_is_kept_all_the_same():
-    """M6: a known gap of the host, played as it is: it does not look at the policy again."""
+    """gate/M6: a known gap of the host, played as it is: it does not look at the policy again."""
     world, session, live, _ = host(PROMPT, Scripted(ALLOW))
 
     class SwitchesTwice:
@@ -199,7 +199,7 @@ def test_an_answer_for_the_session_that_comes_after_a_switch_is_kept_all_the_sam
 
 
 def test_switching_to_always_or_never_stops_the_asking():
-    """13.56, 13.57, M1, M3: the client is not asked under either; the refusal is at the gate."""
+    """gate/M1, gate/M3: the client is not asked under either; the refusal is at the gate."""
     inner = Scripted(ALLOW)
     world, session, live, approver = host(PROMPT, inner)
     for policy, call_id in ((ALWAYS, "c1"), (NEVER, "c2")):
@@ -210,7 +210,7 @@ def test_switching_to_always_or_never_stops_the_asking():
 
 
 def test_a_session_opened_read_only_offers_one_mode():
-    """13.58, M7, M8: and every other keeps all three."""
+    """gate/M7, gate/M8: and every other keeps all three."""
     assert ModePicker(LivePolicy(NEVER)).offered == (NEVER,)
     assert (
         ModePicker(LivePolicy(PROMPT)).offered == ModePicker(LivePolicy(ALWAYS)).offered == (ALWAYS, PROMPT, NEVER)
@@ -227,7 +227,7 @@ def test_a_session_opened_read_only_offers_one_mode():
     ],
 )
 def test_a_mode_that_is_not_offered_is_refused_and_the_mode_stays(opened: ApprovalPolicy, mode: str, error: str):
-    """13.59, M7."""
+    """gate/M7."""
     picker = ModePicker(LivePolicy(opened))
 
     with pytest.raises(ModeRefused, match=error):
@@ -237,7 +237,7 @@ def test_a_mode_that_is_not_offered_is_refused_and_the_mode_stays(opened: Approv
 
 
 def test_a_mode_that_is_offered_is_taken():
-    """M7: from prompt to read-only and back, since it was not opened so."""
+    """gate/M7: from prompt to read-only and back, since it was not opened so."""
     live = LivePolicy(PROMPT)
     picker = ModePicker(live)
     picker.choose("never")
@@ -248,7 +248,7 @@ def test_a_mode_that_is_offered_is_taken():
 
 
 def test_the_posture_of_a_whole_run_is_an_approver_and_perhaps_a_gate():
-    """G9: only a refusal needs the gate beside the approver."""
+    """gate/G9: only a refusal needs the gate beside the approver."""
     assert fixed_posture(ALWAYS, InertUI()) == (AllowAll(), None)
     assert fixed_posture(NEVER, InertUI()) == (DenyAll(), DenyAllGate())
     asks, gate = fixed_posture(PROMPT, InertUI())
@@ -256,7 +256,7 @@ def test_the_posture_of_a_whole_run_is_an_approver_and_perhaps_a_gate():
 
 
 def test_unattended_work_cannot_be_set_to_ask():
-    """A18: it is refused up front, and says what would do."""
+    """gate/A18: it is refused up front, and says what would do."""
     with pytest.raises(HostError, match="Use --approve always or never"):
         check_unattended(PROMPT, interactive=False)
     for policy, interactive in ((PROMPT, True), (ALWAYS, False), (NEVER, False)):
@@ -264,7 +264,7 @@ def test_unattended_work_cannot_be_set_to_ask():
 
 
 def test_an_open_question_keeps_its_answer_while_the_posture_changes():
-    """O5, M3: switched while somebody thinks, then answered: it runs."""
+    """gate/O5, gate/M3: switched while somebody thinks, then answered: it runs."""
     world, session, live, approver = host(PROMPT, Scripted(ALLOW, after_ms=100))
     task = world.begin(session, [use("files")], approver=approver)
     live.switch(NEVER)
@@ -274,7 +274,7 @@ def test_an_open_question_keeps_its_answer_while_the_posture_changes():
 
 
 def test_a_request_is_answered_through_the_handle_whatever_the_posture():
-    """V1: the posture governs who is asked, not who may answer what is open."""
+    """gate/V1: the posture governs who is asked, not who may answer what is open."""
     world, session, live, _ = host(PROMPT, Scripted(ALLOW))
     world.begin(session, [use("files")], approver=Silent(world.stage))
     live.switch(NEVER)

@@ -1,4 +1,4 @@
-"""What remembered rules are for, and what they are no match for (spec/gate.md sections 3, 6.2)."""
+"""What remembered rules are for, and what they are no match for (gate/G1 to gate/G9, gate/R8 to gate/R24)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REMEMBERED = " — remembered from an earlier refusal, so asking again will not 
 
 
 def test_a_remembered_refusal_is_asked_about_once_and_says_why():
-    """13.28, W5."""
+    """gate/W5."""
     world = World()
     approver = Scripted(ApprovalAnswer(ApprovalDecision.DENY_FOR_SESSION, "no writes here"))
 
@@ -30,7 +30,7 @@ def test_a_remembered_refusal_is_asked_about_once_and_says_why():
 
 
 def test_a_bare_rule_covers_both_modes_of_a_tool():
-    """13.29, A3: it is about the name, whatever the call reaches."""
+    """gate/A3: it is about the name, whatever the call reaches."""
     world = World()
 
     world.play(
@@ -44,7 +44,7 @@ def test_a_bare_rule_covers_both_modes_of_a_tool():
 
 
 def test_a_pattern_is_an_allowlist_over_a_refusing_approver():
-    """13.30, 13.31: it lets one target through, and leaves the rest to whoever decides."""
+    """It lets one target through, and leaves the rest to whoever decides."""
     world = World()
     session = world.runtime.attach("a")
     session.permissions.remember(rule("spawn", True, PROCESS, MAC))
@@ -63,7 +63,7 @@ def test_a_pattern_is_an_allowlist_over_a_refusing_approver():
     ("policy", "decided"), [(ApprovalPolicy.NEVER, (False, "gate")), (ApprovalPolicy.ALWAYS, (True, "rule"))]
 )
 def test_a_global_allow_meets_a_fixed_posture(policy: ApprovalPolicy, decided: tuple[bool, str]):
-    """13.34, 13.35, G9: `never` is final, so nothing is written; under `always` it is, with no request at all."""
+    """gate/G9: `never` is final, so nothing is written; under `always` it is, with no request at all."""
     world = World()
     session = world.runtime.attach("a")
     session.permissions.remember(rule("files", True))
@@ -77,7 +77,7 @@ def test_a_global_allow_meets_a_fixed_posture(policy: ApprovalPolicy, decided: t
 
 
 def test_a_refusing_approver_alone_is_no_refusal():
-    """G5: the remembered allow answers ahead of it; with the gate beside it, nothing does."""
+    """gate/G5: the remembered allow answers ahead of it; with the gate beside it, nothing does."""
     decided = []
     for gate in (None, DenyAllGate()):
         world = World()
@@ -93,7 +93,7 @@ def test_a_refusing_approver_alone_is_no_refusal():
 
 @pytest.mark.parametrize("allow", [True, False])
 def test_a_rule_on_a_read_is_never_consulted(allow: bool):
-    """G7, R23: silently; the seeded deny too, and a refusing gate and approver beside it."""
+    """gate/G7, gate/R23: silently; the seeded deny too, and a refusing gate and approver beside it."""
     world = World(gate=DenyAllGate())
     session = world.runtime.attach("a")
     session.permissions.remember(rule("look", allow))
@@ -103,7 +103,7 @@ def test_a_rule_on_a_read_is_never_consulted(allow: bool):
 
 
 def test_a_store_that_cannot_be_read_denies_without_asking():
-    """13.119, R18: fail closed, with the store's own words."""
+    """gate/R18: fail closed, with the store's own words."""
     world = World(store=FailingRuleStore(MemoryRuleStore(), lambda operation: "the rules file is damaged"))
 
     assert world.play(world.runtime.attach("a"), [use("files")], approver=AllowAll()) == (
@@ -113,7 +113,7 @@ def test_a_store_that_cannot_be_read_denies_without_asking():
 
 
 def test_a_deny_of_the_gate_is_not_a_rule():
-    """Section 11: a standing refusal remembers nothing."""
+    """gate/once: a standing refusal remembers nothing."""
     world = World(gate=CountingGate(always(DENIES)))
     session = world.runtime.attach("a")
 

@@ -1,4 +1,4 @@
-"""Answering what is open: once, in time, or not at all (spec/gate.md section 7)."""
+"""Answering what is open: once, in time, or not at all (gate/V1 to gate/V6)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIRST = "perm-c1-0000000000000001"
 
 
 def test_a_request_is_resolved_through_the_handle_while_the_turn_runs():
-    """13.137, 13.139, V1: rule, event, waiter, in this order."""
+    """gate/V1: rule, event, waiter, in this order."""
     world = World()
     session = world.runtime.attach("a")
     world.begin(session, [use("files")], approver=Silent(world.stage))
@@ -51,13 +51,13 @@ def test_a_request_is_resolved_through_the_handle_while_the_turn_runs():
 
 
 def test_an_unknown_request_cannot_be_resolved():
-    """13.138, W17."""
+    """gate/W17."""
     with pytest.raises(NoPendingPermission, match="no pending permission with request_id 'perm-x'"):
         World().runtime.attach("a").permissions.resolve("perm-x", PermissionDecision.allow())
 
 
 def test_a_request_is_resolved_at_most_once():
-    """V3: the second answer finds nothing, and remembers nothing."""
+    """gate/V3: the second answer finds nothing, and remembers nothing."""
     world = World()
     session = world.runtime.attach("a")
     world.begin(session, [use("files")], approver=Silent(world.stage))
@@ -70,7 +70,7 @@ def test_a_request_is_resolved_at_most_once():
 
 
 def test_a_project_rule_without_a_project_leaves_the_request_open():
-    """13.113, V1, R5, W18: the scope is checked first, so another answer may follow."""
+    """gate/V1, gate/R5, gate/W18: the scope is checked first, so another answer may follow."""
     world = World()
     session = world.runtime.attach("a")
     world.begin(session, [use("files")], approver=Silent(world.stage))
@@ -84,7 +84,7 @@ def test_a_project_rule_without_a_project_leaves_the_request_open():
 
 
 def test_a_rule_that_cannot_be_written_leaves_the_request_open():
-    """13.114, V2: the error is the caller's, and a retry may succeed."""
+    """gate/V2: the error is the caller's, and a retry may succeed."""
     failures = iter(["disk full", None])
     store = FailingRuleStore(
         MemoryRuleStore(), lambda operation: next(failures) if operation is StoreOperation.UPSERT else None
@@ -109,7 +109,9 @@ def test_a_rule_that_cannot_be_written_leaves_the_request_open():
     cancelled=st.booleans(),
 )
 def test_a_late_answer_changes_nothing(allowed: bool, scope: RuleScope | None, reason: str | None, cancelled: bool):
-    """V4: after a timeout or a cancelled wait, no answer writes a rule, announces anything or runs the tool."""
+    """gate/V4: after a timeout or a cancelled wait, no answer writes a rule, announces anything or runs the
+    tool.
+    """
     world = World(gate=ApprovalGate(Duration.seconds(1)))
     session = world.runtime.attach("a", project_id="p")
     signal = AbortSignal(world.stage)
@@ -129,7 +131,7 @@ def test_a_late_answer_changes_nothing(allowed: bool, scope: RuleScope | None, r
 
 
 def test_an_answer_and_the_end_of_the_wait_cannot_both_win():
-    """13.115, V5: 64 races between threads; what was remembered is what was delivered."""
+    """gate/V5: 64 races between threads; what was remembered is what was delivered."""
     outcomes = []
     for _ in range(64):
         world = World()
@@ -169,7 +171,7 @@ def test_an_answer_and_the_end_of_the_wait_cannot_both_win():
 
 
 def test_an_answer_that_was_delivered_wins_over_a_cancel_in_the_same_moment():
-    """V5: its rule is written and its event is out, so the call must go on."""
+    """gate/V5: its rule is written and its event is out, so the call must go on."""
     world = World()
     session = world.runtime.attach("a")
     signal = AbortSignal(world.stage)

@@ -1,4 +1,4 @@
-"""Which remembered rule answers, and with what (spec/gate.md section 6.2)."""
+"""Which remembered rule answers, and with what (gate/R8 to gate/R24)."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ RULE_SETS = st.lists(RULES, max_size=8, unique_by=lambda found: found.address)
 
 
 def naive_answer(rules: list[RememberedRule], tool: str, text: str) -> RememberedRule | None:
-    """Section 6.2, read from top to bottom."""
+    """gate/R8 to gate/R24, read from top to bottom."""
     matching = [found for found in rules if found.key.matches(tool, text)]
-    for scope in RuleScope:  # R8
+    for scope in RuleScope:  # gate/R8
         here = [found for found in matching if found.scope is scope]
         patterns = [found for found in here if found.key.pattern is not None]
-        for allow in (False, True):  # R10, R12: a pattern first, and of those a deny
+        for allow in (False, True):  # gate/R10, gate/R12: a pattern first, and of those a deny
             those = sorted((found for found in patterns if found.allow is allow), key=lambda f: f.key.pattern or "")
             if those:
                 return those[0]
@@ -56,8 +56,8 @@ def naive_answer(rules: list[RememberedRule], tool: str, text: str) -> Remembere
 
 @given(rules=RULE_SETS, text=st.sampled_from(["", "a", "ba", "b"]))
 def test_precedence_is_a_total_order(rules: list[RememberedRule], text: str):
-    """R8, R10-R13: any two rules at different addresses have different ranks, and the order they are given in
-    does not count.
+    """gate/R8, gate/R10 to gate/R13: any two rules at different addresses have different ranks, and the order they
+    are given in does not count.
     """
     assert len({rank(found) for found in rules}) == len(rules)
     answers = {winner(order, "files", text) for order in (rules, rules[::-1], sorted(rules, key=rank))}
@@ -66,7 +66,7 @@ def test_precedence_is_a_total_order(rules: list[RememberedRule], text: str):
 
 @given(rules=RULE_SETS)
 def test_a_gates_deny_is_never_outranked_by_any_set_of_rules(rules: list[RememberedRule]):
-    """O6: whatever is remembered, and whoever answers."""
+    """gate/O6: whatever is remembered, and whoever answers."""
     world = World(gate=DenyAllGate())
     session = world.runtime.attach("a", project_id="p")
     for found in rules:
@@ -80,7 +80,7 @@ def test_a_gates_deny_is_never_outranked_by_any_set_of_rules(rules: list[Remembe
 
 @given(rules=RULE_SETS)
 def test_a_gates_allow_never_consults_a_rule(rules: list[RememberedRule]):
-    """O6, O7: with a store that cannot even be read."""
+    """gate/O6, gate/O7: with a store that cannot even be read."""
     store = MemoryRuleStore()
     for found in rules:
         if found.scope is not PROCESS:
@@ -97,7 +97,7 @@ def test_a_gates_allow_never_consults_a_rule(rules: list[RememberedRule]):
 
 
 def test_a_remembered_refusal_quotes_its_reason():
-    """13.77, R16, W5."""
+    """gate/R16, gate/W5."""
     assert rule("files", False, reason="no writes").decision() == AuthorizationDecision.deny(
         "no writes" + REMEMBERED
     )
@@ -105,19 +105,19 @@ def test_a_remembered_refusal_quotes_its_reason():
 
 @pytest.mark.parametrize("scope", RuleScope)
 def test_a_remembered_refusal_without_a_reason_has_the_same_words_at_every_scope(scope: RuleScope):
-    """13.78, R16, W6."""
+    """gate/R16, gate/W6."""
     assert rule("files", False, scope).decision() == AuthorizationDecision.deny(
         "blocked by remembered session rule"
     )
 
 
 def test_a_remembered_allow_has_no_words():
-    """13.79, R16: not even where the rule carries some."""
+    """gate/R16: not even where the rule carries some."""
     assert rule("files", True, reason="fine").decision() == AuthorizationDecision.allow()
 
 
 def test_the_reason_that_is_quoted_is_the_winners():
-    """13.80, R17: the pattern's, and not the bare rule's."""
+    """gate/R17: the pattern's, and not the bare rule's."""
     found = winner(
         [rule("files", False, reason="bare"), rule("files", False, pattern="*a*", reason="pattern")], "files", "a"
     )
@@ -126,14 +126,14 @@ def test_the_reason_that_is_quoted_is_the_winners():
 
 
 def test_a_bare_rule_matches_with_and_without_an_input():
-    """13.81."""
+    """gate/P8: a rule without a pattern needs no input."""
     bare = rule("files", True)
 
     assert winner([bare], "files", '{"a":1}') == winner([bare], "files", None) == bare
 
 
 def test_a_pattern_matches_the_input_it_is_about():
-    """13.82, 13.89, 13.90: another target is no match, and falls through to whatever else there is."""
+    """Another target is no match, and falls through to whatever else there is."""
     pattern, bare = rule("spawn", True, pattern=MAC), rule("spawn", False)
 
     assert winner([pattern], "spawn", '{"target":"mac"}') == pattern
@@ -143,7 +143,7 @@ def test_a_pattern_matches_the_input_it_is_about():
 
 @pytest.mark.parametrize("allow", [True, False])
 def test_a_matching_pattern_comes_before_the_bare_rule(allow: bool):
-    """13.84, R10, R13, 13.143: whichever of the two is the deny. So a deny does not win as such."""
+    """gate/R10, gate/R13, whichever of the two is the deny. So a deny does not win as such."""
     pattern, bare = rule("files", allow, pattern="*a*"), rule("files", not allow)
 
     for order in permutations([pattern, bare]):
@@ -151,7 +151,7 @@ def test_a_matching_pattern_comes_before_the_bare_rule(allow: bool):
 
 
 def test_the_narrowest_scope_wins_and_all_of_them_coexist():
-    """13.91, R8, R15: the process allow stands over three denies of the same key."""
+    """gate/R8, gate/R15: the process allow stands over three denies of the same key."""
     world = World()
     session = world.runtime.attach("a", project_id="p")
     for scope in RuleScope:
@@ -164,14 +164,14 @@ def test_the_narrowest_scope_wins_and_all_of_them_coexist():
 
 
 def test_the_scope_goes_before_the_pattern():
-    """13.92, R11: a bare rule of the session beats a pattern of all sessions."""
+    """gate/R11: a bare rule of the session beats a pattern of all sessions."""
     bare, pattern = rule("files", False, SESSION), rule("files", True, GLOBAL, "*a*")
 
     assert winner([pattern, bare], "files", "a") == bare
 
 
 def test_among_overlapping_patterns_a_deny_wins_and_then_plain_string_order():
-    """13.93, R12: in whatever order they were written."""
+    """gate/R12: in whatever order they were written."""
     deny, first, second = (
         rule("files", False, pattern="*b*"),
         rule("files", True, pattern="*a*"),
@@ -184,12 +184,12 @@ def test_among_overlapping_patterns_a_deny_wins_and_then_plain_string_order():
 
 
 def test_a_tools_name_is_compared_exactly():
-    """R14: no case is folded, and a star in a name is a star."""
+    """gate/R14: no case is folded, and a star in a name is a star."""
     assert winner([rule("Files", True), rule("*", True)], "files", "{}") is None
 
 
 def test_revoking_is_exact_and_may_be_repeated():
-    """13.94, R20: the bare rule and the pattern are two addresses."""
+    """gate/R20: the bare rule and the pattern are two addresses."""
     store, context = MemoryRuleStore(), RuleContext("a")
     for found in (rule("files", True), rule("files", True, pattern="*")):
         store.upsert(context, found)
@@ -200,7 +200,7 @@ def test_revoking_is_exact_and_may_be_repeated():
 
 
 def test_clearing_counts_what_there_was():
-    """13.95, R20: one scope, and no other."""
+    """gate/R20: one scope, and no other."""
     world = World()
     permissions = world.runtime.attach("a", project_id="p").permissions
     for scope in RuleScope:
@@ -215,7 +215,7 @@ def test_clearing_counts_what_there_was():
 
 
 def test_rules_are_listed_by_scope_tool_and_pattern_with_the_bare_rule_last():
-    """13.96, R19."""
+    """gate/R19."""
     expected = (
         rule("b", True, PROCESS),
         rule("a", True, SESSION, "*x*"),
@@ -229,7 +229,7 @@ def test_rules_are_listed_by_scope_tool_and_pattern_with_the_bare_rule_last():
 
 @pytest.mark.parametrize("allow", [True, False])
 def test_a_rule_at_the_same_address_is_overwritten(allow: bool):
-    """R15: one scope and one key hold one answer, the last one, be it the milder."""
+    """gate/R15: one scope and one key hold one answer, the last one, be it the milder."""
     store, context = MemoryRuleStore(), RuleContext("a")
     store.upsert(context, rule("files", not allow))
     store.upsert(context, rule("files", allow, reason="changed my mind"))

@@ -1,4 +1,4 @@
-"""What a decision brings about, seen from outside (spec/gate.md sections 3, 4, 10)."""
+"""What a decision brings about, seen from outside (gate/G1 to gate/G9, gate/A1 to gate/A12, gate/D1 to gate/D5)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_only_store() -> FailingRuleStore:
 
 
 def test_an_approved_call_happens_and_the_asking_is_on_the_stream():
-    """13.15, O14: the request and its end are session events, and the effect is there."""
+    """gate/O14: the request and its end are session events, and the effect is there."""
     world = World()
     sink = ListSink()
 
@@ -60,7 +60,7 @@ def test_an_approved_call_happens_and_the_asking_is_on_the_stream():
 
 
 def test_a_refused_call_does_not_happen():
-    """13.16, O14: the model reads an error, and the run ends as any other."""
+    """gate/O14: the model reads an error, and the run ends as any other."""
     world = World()
 
     task = world.begin(world.runtime.attach("a"), [use("files")], approver=DenyAll())
@@ -72,7 +72,7 @@ def test_a_refused_call_does_not_happen():
 
 
 def test_the_model_reads_the_reason_as_it_was_given():
-    """13.17, O16, W10: the prefix, and then the approver's own words."""
+    """gate/O16, gate/W10: the prefix, and then the approver's own words."""
     world = World()
     approver = Scripted(ApprovalAnswer().because("  no — not *here* "))
 
@@ -82,7 +82,7 @@ def test_the_model_reads_the_reason_as_it_was_given():
 
 
 def test_a_refusal_without_a_reason_has_standing_words():
-    """13.18, A5, W4: the reason is optional."""
+    """gate/A5, gate/W4: the reason is optional."""
     world = World()
 
     assert world.play(world.runtime.attach("a"), [use("files")], approver=Scripted(DENY)) == (
@@ -91,7 +91,7 @@ def test_a_refusal_without_a_reason_has_standing_words():
 
 
 def test_a_read_is_not_put_to_the_strictest_approver_and_runs():
-    """13.19, G7: reads are never put to anybody."""
+    """gate/G7: reads are never put to anybody."""
     world = World()
 
     assert world.play(world.runtime.attach("a"), [use("look")], approver=DenyAll()) == ("look done",)
@@ -99,7 +99,7 @@ def test_a_read_is_not_put_to_the_strictest_approver_and_runs():
 
 
 def test_a_run_without_an_approver_allows_and_ends():
-    """13.20, D2, G6: everything is allowed, and surfaced all the same."""
+    """gate/D2, gate/G6: everything is allowed, and surfaced all the same."""
     world = World()
 
     assert world.play(world.runtime.attach("a"), [use("files")]) == ("files done",)
@@ -111,7 +111,7 @@ def test_a_run_without_an_approver_allows_and_ends():
 
 
 def test_a_broken_sink_is_reported_after_the_approved_effect():
-    """13.21, F2: it is written to no more, requests are answered all the same, and the run reports its error."""
+    """gate/F2: it is written to no more, requests are answered all the same, and the run reports its error."""
     world = World()
     sink = BrokenSink(breaks_at=2)
 
@@ -127,7 +127,7 @@ def test_a_broken_sink_is_reported_after_the_approved_effect():
 
 
 def test_an_approver_sees_ids_description_input_and_level():
-    """13.22, A7, A8: everything it needs to judge by, the input parsed."""
+    """gate/A7, gate/A8: everything it needs to judge by, the input parsed."""
     world = World()
     approver = Scripted(ALLOW)
 
@@ -147,7 +147,7 @@ def test_an_approver_sees_ids_description_input_and_level():
 
 @pytest.mark.parametrize("preview", ["{oops", "", "[" * 100_000])
 def test_an_input_that_does_not_parse_arrives_as_the_text_that_it_is(preview: str):
-    """A8: what an older host put into a preview is not thrown away."""
+    """gate/A8: what an older host put into a preview is not thrown away."""
     world = World()
     session = world.runtime.attach("a")
     approver = Scripted(ALLOW)
@@ -163,7 +163,7 @@ def test_an_input_that_does_not_parse_arrives_as_the_text_that_it_is(preview: st
 
 
 def test_edits_are_allowed_and_the_network_denied_without_naming_a_tool():
-    """13.23, A9, A10: a tool connected tomorrow is covered today."""
+    """gate/A9, gate/A10: a tool connected tomorrow is covered today."""
     world = World()
 
     read = world.play(
@@ -178,7 +178,7 @@ def test_edits_are_allowed_and_the_network_denied_without_naming_a_tool():
 
 @pytest.mark.parametrize("level", CONSEQUENTIAL)
 def test_a_level_that_the_event_does_not_carry_arrives_as_unknown(level: SideEffectLevel):
-    """13.24, A6, A7: it is not guessed from the tool; everything else of the run is the same."""
+    """gate/A6, gate/A7: it is not guessed from the tool; everything else of the run is the same."""
     asked = []
     for classifies in (True, False):
         world = World(classifies=classifies)
@@ -192,7 +192,7 @@ def test_a_level_that_the_event_does_not_carry_arrives_as_unknown(level: SideEff
 
 
 def test_a_session_gates_deny_outranks_a_remembered_allow():
-    """13.25, G5, O6: it is final where the refusing approver alone is not; a read still runs."""
+    """gate/G5, gate/O6: it is final where the refusing approver alone is not; a read still runs."""
     store = MemoryRuleStore()
     world = World(store=store)
     session = world.runtime.attach("a")
@@ -221,7 +221,7 @@ def test_a_session_gates_deny_outranks_a_remembered_allow():
     ],
 )
 def test_a_for_session_answer_needs_no_store(decision: ApprovalDecision, second: str):
-    """13.26, 13.27, A3, F4: it is remembered in the live session, so a store that cannot be written does not
+    """gate/A3, gate/F4: it is remembered in the live session, so a store that cannot be written does not
     matter.
     """
     world = World(store=read_only_store())
@@ -237,7 +237,9 @@ def test_a_for_session_answer_needs_no_store(decision: ApprovalDecision, second:
 
 
 def test_a_for_session_answer_covers_every_later_input_of_that_tool_and_of_no_other():
-    """A3, A4, R22: a bare rule in the process scope; an allow stores no reason, a refusal keeps its own."""
+    """gate/A3, gate/A4, gate/R22: a bare rule in the process scope; an allow stores no reason, a refusal keeps its
+    own.
+    """
     world = World()
     session = world.runtime.attach("a")
     approver = Scripted(ApprovalAnswer(FOR_SESSION, "fine"), ApprovalAnswer(NEVER, "never"))
@@ -258,7 +260,7 @@ def test_a_for_session_answer_covers_every_later_input_of_that_tool_and_of_no_ot
 
 
 def test_requests_are_put_to_the_approver_one_at_a_time():
-    """A12, O18: two calls of one batch are authorized one after the other."""
+    """gate/A12, gate/O18: two calls of one batch are authorized one after the other."""
     world = World()
     approver = Scripted(ALLOW, after_ms=50)
 
@@ -276,7 +278,7 @@ def test_requests_are_put_to_the_approver_one_at_a_time():
 
 
 def test_an_approver_that_enters_its_own_session_waits_for_ever():
-    """A11: the turn is blocked on the approver, and the session runs one turn at a time."""
+    """gate/A11: the turn is blocked on the approver, and the session runs one turn at a time."""
     world = World()
     session = world.runtime.attach("a")
 
@@ -300,7 +302,7 @@ def test_an_approver_that_enters_its_own_session_waits_for_ever():
     ],
 )
 def test_what_is_no_answer_is_no_consent(given: Any, error: str):
-    """A2, D1: the ledger says what the approver did, and the model reads a refusal that says so too."""
+    """gate/A2, gate/D1: the ledger says what the approver did, and the model reads a refusal that says so too."""
     world = World()
 
     read = world.play(world.runtime.attach("a"), [use("files")], approver=Scripted(given))
@@ -310,7 +312,7 @@ def test_what_is_no_answer_is_no_consent(given: Any, error: str):
 
 
 def test_an_approver_that_raises_has_refused():
-    """A2: your code raised; that is not a yes, and the run goes on."""
+    """gate/A2: your code raised; that is not a yes, and the run goes on."""
     world = World()
 
     class Raises:
@@ -326,7 +328,7 @@ def test_an_approver_that_raises_has_refused():
 
 
 def test_an_approver_that_is_not_async_has_refused():
-    """A2: the forgotten `async` is named."""
+    """gate/A2: the forgotten `async` is named."""
     world = World()
 
     class Plain:

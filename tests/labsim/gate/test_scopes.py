@@ -1,4 +1,4 @@
-"""Whose a remembered rule is, and how long (spec/gate.md section 6.1)."""
+"""Whose a remembered rule is, and how long (gate/R1 to gate/R7)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROCESS, SESSION, PROJECT, GLOBAL = RuleScope
 
 
 def test_process_rules_belong_to_one_live_session():
-    """13.108, R1: whoever holds its permissions sees them; another session of the same agent does not."""
+    """gate/R1: whoever holds its permissions sees them; another session of the same agent does not."""
     world = World()
     one, other = world.runtime.attach("a"), world.runtime.attach("a")
     shared = one.permissions
@@ -30,7 +30,7 @@ def test_process_rules_belong_to_one_live_session():
 
 
 def test_a_process_rule_precedes_the_durable_ones_which_are_there_when_it_goes():
-    """13.109, R8: after a revoke, and after a clear."""
+    """gate/R8: after a revoke, and after a clear."""
     for forget in (
         lambda permissions: permissions.revoke(RuleAddress(PROCESS, RuleKey("files"))),
         lambda permissions: permissions.clear(PROCESS),
@@ -47,7 +47,7 @@ def test_a_process_rule_precedes_the_durable_ones_which_are_there_when_it_goes()
 
 
 def test_a_process_rule_answers_and_is_written_without_the_store():
-    """13.110, R9: which may be as broken as it likes."""
+    """gate/R9: which may be as broken as it likes."""
     store = FailingRuleStore(MemoryRuleStore(), lambda operation: "corrupt")
     world = World(store=store)
     session = world.runtime.attach("a")
@@ -61,7 +61,7 @@ def test_a_process_rule_answers_and_is_written_without_the_store():
 
 
 def test_a_process_resolution_never_touches_the_store():
-    """13.110, R9: neither does remembering an answer for the session, once the question was open."""
+    """gate/R9: neither does remembering an answer for the session, once the question was open."""
     store = FailingRuleStore(
         MemoryRuleStore(), lambda operation: None if operation is StoreOperation.LOAD else "read-only"
     )
@@ -74,7 +74,7 @@ def test_a_process_resolution_never_touches_the_store():
 
 
 def test_answers_for_the_session_are_gone_when_the_session_is_resumed():
-    """13.32, 13.111, R1: a fresh session starts with none, even for the same conversation."""
+    """gate/R1: a fresh session starts with none, even for the same conversation."""
     world = World()
     first = world.runtime.attach("a")
     approver = Scripted(ApprovalDecision.ALLOW_FOR_SESSION)
@@ -88,7 +88,7 @@ def test_answers_for_the_session_are_gone_when_the_session_is_resumed():
 
 
 def test_a_resume_clears_the_session_rows_of_old_versions():
-    """13.33, R3: project and global answers stay; nothing of the process was there to begin with."""
+    """gate/R3: project and global answers stay; nothing of the process was there to begin with."""
     world = World()
     before = world.runtime.attach("a", project_id="p")
     for scope in RuleScope:
@@ -106,7 +106,7 @@ def test_a_resume_clears_the_session_rows_of_old_versions():
 
 
 def test_a_resume_whose_clear_fails_is_no_resume():
-    """R3: a session with answers that nobody in it gave is worse than none."""
+    """gate/R3: a session with answers that nobody in it gave is worse than none."""
     world = World(
         store=FailingRuleStore(
             MemoryRuleStore(), lambda operation: "locked" if operation is StoreOperation.CLEAR else None
@@ -119,7 +119,7 @@ def test_a_resume_whose_clear_fails_is_no_resume():
 
 
 def test_session_rules_survive_an_attach_and_a_revocation_does_too():
-    """13.117, R2: by the agent's stable id, in the store."""
+    """gate/R2: by the agent's stable id, in the store."""
     store = MemoryRuleStore()
     World(store=store).runtime.attach("a").permissions.remember(rule("files", True, SESSION))
     again = World(store=store).runtime.attach("a").permissions
@@ -131,7 +131,7 @@ def test_session_rules_survive_an_attach_and_a_revocation_does_too():
 
 
 def test_project_and_global_rules_are_shared_live():
-    """13.112, R2, R7: a change by one session is seen by the other at its next call, with no event in between."""
+    """gate/R2, gate/R7: a change by one session is seen by the other at its next call, with no event in between."""
     world = World()
     one, other = (world.runtime.attach(name, project_id="p") for name in ("one", "other"))
     one.permissions.remember(rule("files", True, PROJECT))
@@ -144,7 +144,7 @@ def test_project_and_global_rules_are_shared_live():
 
 
 def test_remembering_copies_no_inherited_rule():
-    """13.116: an answer writes one rule, at one address, whatever else applies."""
+    """An answer writes one rule, at one address, whatever else applies."""
     world = World()
     session = world.runtime.attach("a", project_id="p")
     session.permissions.remember(rule("publish", True, GLOBAL))
@@ -161,7 +161,7 @@ def test_remembering_copies_no_inherited_rule():
 
 
 def test_the_scopes_of_a_context_are_those_it_has_an_id_for():
-    """13.121, R2, R4: three contexts, one store."""
+    """gate/R2, gate/R4: three contexts, one store."""
     store = MemoryRuleStore()
     owner = RuleContext("a", "p")
     for scope in (SESSION, PROJECT, GLOBAL):
@@ -180,7 +180,7 @@ def test_the_scopes_of_a_context_are_those_it_has_an_id_for():
 
 
 def test_there_is_one_global_address_whoever_writes_it():
-    """13.122, R2: another session's rule at the same key is the same rule."""
+    """gate/R2: another session's rule at the same key is the same rule."""
     store = MemoryRuleStore()
     store.upsert(RuleContext("a"), rule("files", True))
     store.upsert(RuleContext("b", "p"), rule("files", False))
@@ -189,7 +189,7 @@ def test_there_is_one_global_address_whoever_writes_it():
 
 
 def test_a_project_rule_needs_a_project_and_an_empty_id_is_one():
-    """13.123, R4, R5, W18: writing, revoking and clearing raise; loading leaves them out."""
+    """gate/R4, gate/R5, gate/W18: writing, revoking and clearing raise; loading leaves them out."""
     store = MemoryRuleStore()
     nowhere, empty, other = RuleContext("a"), RuleContext("a", ""), RuleContext("a", "p")
     found = rule("files", True, PROJECT)
@@ -207,7 +207,7 @@ def test_a_project_rule_needs_a_project_and_an_empty_id_is_one():
 
 
 def test_a_durable_store_takes_no_process_rule():
-    """R6, W19."""
+    """gate/R6, gate/W19."""
     store, context = MemoryRuleStore(), RuleContext("a", "p")
     for attempt in (
         lambda: store.upsert(context, rule("files", True, PROCESS)),
@@ -219,7 +219,7 @@ def test_a_durable_store_takes_no_process_rule():
 
 
 def test_duplicates_of_old_data_load_as_the_safest_of_them():
-    """13.124, R21: a deny, then one with a reason, then the smallest; revoking takes them all."""
+    """gate/R21: a deny, then one with a reason, then the smallest; revoking takes them all."""
     context = RuleContext("a")
     rows = [
         rule("files", True, reason="a"),

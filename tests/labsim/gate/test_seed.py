@@ -1,4 +1,6 @@
-"""The two pieces by themselves: levels, gates, approvers, answers (spec/gate.md sections 1, 3, 4, 10)."""
+"""The two pieces by themselves: levels, gates, approvers, answers (gate/G1 to gate/G9, gate/A1 to gate/A12, gate/D1
+to gate/D5).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY
 
 
 def test_only_side_effects_are_consequential():
-    """13.1, G1, A6: every level but NONE; an unknown level is not NONE, and is judged by the most it could be."""
+    """gate/G1, gate/A6: every level but NONE; an unknown level is not NONE, and is judged by the most it could
+    be.
+    """
     assert {level: is_consequential(level) for level in (*SideEffectLevel, None)} == {
         SideEffectLevel.NONE: False,
         SideEffectLevel.LOCAL_STATE: True,
@@ -31,12 +35,12 @@ def test_only_side_effects_are_consequential():
 
 
 def test_the_levels_have_the_words_of_the_wire():
-    """Section 1.1: the member names, verbatim."""
+    """gate/G1: the member names, verbatim."""
     assert [level.value for level in SideEffectLevel] == ["None", "LocalState", "Process", "External"]
 
 
 def test_a_read_is_never_worth_asking_about():
-    """13.2, G2: prompting for reads trains people to approve without reading."""
+    """gate/G2: prompting for reads trains people to approve without reading."""
     assert (
         said_by(ApprovalGate().authorize(authorization(level=SideEffectLevel.NONE)))
         == AuthorizationDecision.allow()
@@ -45,21 +49,21 @@ def test_a_read_is_never_worth_asking_about():
 
 @pytest.mark.parametrize("level", [*CONSEQUENTIAL, None])
 def test_every_other_call_is_put_to_somebody(level: SideEffectLevel | None):
-    """13.3, G2, A6: whatever changes something, or may, is a prompt; this gate never denies."""
+    """gate/G2, gate/A6: whatever changes something, or may, is a prompt; this gate never denies."""
     said = said_by(ApprovalGate().authorize(authorization("shell", level)))
 
     assert said == AuthorizationDecision.prompt("shell wants to run and can change state outside this process")
 
 
 def test_the_request_says_which_tool_wants_to_run():
-    """13.4, W1: a prompt that names nothing is one that nobody can answer."""
+    """gate/W1: a prompt that names nothing is one that nobody can answer."""
     said = said_by(ApprovalGate().authorize(authorization("files", SideEffectLevel.LOCAL_STATE)))
 
     assert said.reason == "files wants to run and can change state outside this process"
 
 
 def test_a_gate_waits_as_long_as_it_takes_unless_told_otherwise():
-    """13.5, G8: `with_timeout` sets the bound and nothing else."""
+    """gate/G8: `with_timeout` sets the bound and nothing else."""
     assert ApprovalGate().timeout() is None
     assert ApprovalGate().with_timeout(Duration.seconds(60)).timeout() == Duration.seconds(60)
     assert said_by(ApprovalGate().with_timeout(Duration.ms(1)).authorize(authorization())) == said_by(
@@ -68,13 +72,13 @@ def test_a_gate_waits_as_long_as_it_takes_unless_told_otherwise():
 
 
 def test_the_trivial_approvers_answer_as_named():
-    """13.6, A1: AllowAll allows and says nothing more; DenyAll denies."""
+    """gate/A1: AllowAll allows and says nothing more; DenyAll denies."""
     assert said_by(AllowAll().approve(request())) == ApprovalAnswer(ALLOW)
     assert said_by(DenyAll().approve(request())).decision is DENY
 
 
 def test_a_blanket_refusal_tells_the_model_why():
-    """13.7, W2: without words the model tries again."""
+    """gate/W2: without words the model tries again."""
     assert said_by(DenyAll().approve(request("shell"))) == ApprovalAnswer(
         DENY, "shell changes state outside this process, which this run does not allow"
     )
@@ -82,14 +86,14 @@ def test_a_blanket_refusal_tells_the_model_why():
 
 @pytest.mark.parametrize("level", [*CONSEQUENTIAL, None])
 def test_a_refusing_gate_refuses_rather_than_asks(level: SideEffectLevel | None):
-    """13.8, G3: its deny is final, where a prompt could be answered by a rule."""
+    """gate/G3: its deny is final, where a prompt could be answered by a rule."""
     assert said_by(DenyAllGate().authorize(authorization("shell", level))) == AuthorizationDecision.deny(
         "shell changes state outside this process, which this run does not allow"
     )
 
 
 def test_a_refusing_gate_refuses_in_the_approvers_words():
-    """13.9, G4: two layers, one prohibition, one explanation."""
+    """gate/G4: two layers, one prohibition, one explanation."""
     assert (
         said_by(DenyAllGate().authorize(authorization("shell"))).reason
         == said_by(DenyAll().approve(request("shell"))).reason
@@ -97,25 +101,25 @@ def test_a_refusing_gate_refuses_in_the_approvers_words():
 
 
 def test_a_refusing_gate_still_lets_a_read_through():
-    """13.10, G3: a run that refuses is for looking."""
+    """gate/G3: a run that refuses is for looking."""
     assert (
         said_by(DenyAllGate().authorize(authorization(level=SideEffectLevel.NONE))) == AuthorizationDecision.allow()
     )
 
 
 def test_a_refusing_gate_never_waits_and_so_has_no_bound():
-    """13.11, G3, X8: there is no bound, and no way to set one."""
+    """gate/G3, gate/X8: there is no bound, and no way to set one."""
     assert DenyAllGate().timeout() is None
     assert not hasattr(DenyAllGate(), "with_timeout")
 
 
 def test_a_held_approver_answers_exactly_as_the_one_inside():
-    """13.12: the reason survives the indirection."""
+    """The reason survives the indirection."""
     assert said_by(ForwardingApprover(DenyAll()).approve(request())) == said_by(DenyAll().approve(request()))
 
 
 def test_a_held_gate_answers_exactly_as_the_one_inside():
-    """Section 1.3: reason and timeout survive the indirection."""
+    """Reason and timeout survive the indirection."""
     held = ForwardingGate(ApprovalGate().with_timeout(Duration.ms(5)))
 
     assert held.timeout() == Duration.ms(5)
@@ -124,13 +128,13 @@ def test_a_held_gate_answers_exactly_as_the_one_inside():
 
 
 def test_an_unanswered_request_is_a_refusal():
-    """13.13, D1: silence is never a yes."""
+    """gate/D1: silence is never a yes."""
     assert ApprovalDecision.default() is DENY
     assert ApprovalAnswer() == ApprovalAnswer(DENY, None)
 
 
 def test_a_reason_rides_along_without_changing_the_decision():
-    """13.14: `because` gives a copy; a bare decision converts."""
+    """`because` gives a copy; a bare decision converts."""
     answer = ApprovalAnswer.of(ApprovalDecision.DENY_FOR_SESSION)
 
     assert answer.because("no writes") == ApprovalAnswer(ApprovalDecision.DENY_FOR_SESSION, "no writes")
@@ -139,7 +143,7 @@ def test_a_reason_rides_along_without_changing_the_decision():
 
 @pytest.mark.parametrize("value", [True, False, None, "Allow", 1, {"decision": "Allow"}, ApprovalAnswer("Allow")])  # type: ignore[arg-type]
 def test_nothing_but_an_answer_is_an_answer(value: Any):
-    """D1: a truth, a word and nothing at all are no consent."""
+    """gate/D1: a truth, a word and nothing at all are no consent."""
     with pytest.raises(
         TypeError, match=r"an approver answers with an ApprovalAnswer or an ApprovalDecision, not with"
     ):
@@ -148,7 +152,7 @@ def test_nothing_but_an_answer_is_an_answer(value: Any):
 
 @pytest.mark.parametrize("value", [True, None, "allow", AuthorizationDecision("allow")])  # type: ignore[arg-type]
 def test_nothing_but_a_decision_is_a_gates_answer(value: Any):
-    """O13: a gate that answers with something else has let nothing through."""
+    """gate/O13: a gate that answers with something else has let nothing through."""
     with pytest.raises(TypeError, match="a gate answers with an AuthorizationDecision, not with"):
         AuthorizationDecision.of(value)
 
@@ -163,14 +167,16 @@ def test_nothing_but_a_decision_is_a_gates_answer(value: Any):
     ],
 )
 def test_edits_are_allowed_and_the_network_is_not(level: SideEffectLevel | None, decision: ApprovalDecision):
-    """A9, A10, A6: judged by how far a call reaches, and by the most it could be where nobody knows."""
+    """gate/A9, gate/A10, gate/A6: judged by how far a call reaches, and by the most it could be where nobody
+    knows.
+    """
     reason = None if decision is ALLOW else "this run may change this checkout and nothing beyond it"
 
     assert said_by(EditsButNotTheNetwork().approve(request("anything", level))) == ApprovalAnswer(decision, reason)
 
 
 def test_a_policy_of_ones_own_takes_ten_lines_and_names_no_tool():
-    """Section 1.3: an approver is a class with one async method, and nothing to inherit."""
+    """An approver is a class with one async method, and nothing to inherit."""
 
     class NothingLeavesTheMachine:
         async def approve(self, request: ApprovalRequest) -> ApprovalAnswer | ApprovalDecision:
@@ -185,7 +191,7 @@ def test_a_policy_of_ones_own_takes_ten_lines_and_names_no_tool():
 
 
 def test_a_gate_without_a_timeout_sets_none_and_a_nonsensical_one_is_refused():
-    """Section 1.3: `timeout` is optional; what is no duration is an error, not a bound of nought."""
+    """`timeout` is optional; what is no duration is an error, not a bound of nought."""
 
     class Plain:
         async def authorize(self, request: Any) -> AuthorizationDecision:
@@ -201,7 +207,7 @@ def test_a_gate_without_a_timeout_sets_none_and_a_nonsensical_one_is_refused():
 
 
 def test_a_pause_outside_a_run_is_refused():
-    """X9: simulated time passes only where somebody plays it."""
+    """gate/X9: simulated time passes only where somebody plays it."""
     with pytest.raises(StageError, match="nothing is being played here"):
         Stage().spawn(pause(5)).result()
 

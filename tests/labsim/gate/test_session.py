@@ -1,4 +1,4 @@
-"""Whose a gate is, and who shares what with a session (spec/gate.md O19, R24)."""
+"""Whose a gate is, and who shares what with a session (gate/O19, gate/R24)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FOR_SESSION = ApprovalDecision.ALLOW_FOR_SESSION
 
 
 def test_a_session_gate_is_for_that_session_only():
-    """13.127, O19: it replaces the runtime's and does not stack on it; siblings keep theirs."""
+    """gate/O19: it replaces the runtime's and does not stack on it; siblings keep theirs."""
     runtimes, own = CountingGate(always(ALLOWS)), CountingGate(always(DENIES))
     world = World(gate=runtimes)
     one, other = world.runtime.attach("one"), world.runtime.attach("other")
@@ -41,7 +41,7 @@ def test_a_session_gate_is_for_that_session_only():
 
 
 def test_a_gate_with_a_state_governs_each_call():
-    """13.128: it is asked anew for every call."""
+    """It is asked anew for every call."""
     answers = iter([ALLOWS, DENIES, ALLOWS])
     world = World(gate=CountingGate(lambda request: next(answers)))
 
@@ -53,7 +53,7 @@ def test_a_gate_with_a_state_governs_each_call():
 
 
 def test_a_subagent_inherits_the_gate_of_when_it_was_spawned():
-    """13.130, O19: children spawned afterwards have it; those already there keep theirs."""
+    """gate/O19: children spawned afterwards have it; those already there keep theirs."""
     world = World()
     session = world.runtime.attach("parent")
     early = session.spawn_child("early")
@@ -74,7 +74,7 @@ def test_a_subagent_inherits_the_gate_of_when_it_was_spawned():
 
 
 def test_a_yes_for_the_session_covers_its_subagents():
-    """R24: they go through the session's own rules and stream."""
+    """gate/R24: they go through the session's own rules and stream."""
     world = World()
     session = world.runtime.attach("parent")
     session.spawn_child("child")
@@ -92,7 +92,7 @@ def test_a_yes_for_the_session_covers_its_subagents():
 
 
 def test_a_subagent_that_was_never_spawned_cannot_call():
-    """R24."""
+    """gate/R24."""
     world = World()
 
     with pytest.raises(HostError, match="the session of a has no subagent b"):
@@ -100,7 +100,7 @@ def test_a_subagent_that_was_never_spawned_cannot_call():
 
 
 def test_a_resumed_session_needs_its_gate_attached_again():
-    """13.131, O19: it is not persisted."""
+    """gate/O19: it is not persisted."""
     world = World()
     world.runtime.attach("a").install_gate(DenyAllGate())
 
@@ -108,7 +108,7 @@ def test_a_resumed_session_needs_its_gate_attached_again():
 
 
 def test_a_call_by_itself_ends_with_the_turn():
-    """V4: a caller that gave up gets no result."""
+    """gate/V4: a caller that gave up gets no result."""
     world = World()
     signal = AbortSignal(world.stage)
     task = world.stage.spawn(world.runtime.attach("a").call(use("files"), signal))
@@ -120,7 +120,7 @@ def test_a_call_by_itself_ends_with_the_turn():
 
 
 def test_rules_are_revoked_by_exact_address():
-    """R20: a revoked rule is asked about again; the same key elsewhere stays."""
+    """gate/R20: a revoked rule is asked about again; the same key elsewhere stays."""
     world = World()
     session = world.runtime.attach("a")
     session.permissions.remember(rule("files", True, RuleScope.PROCESS))

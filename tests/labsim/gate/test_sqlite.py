@@ -1,5 +1,5 @@
-"""Durable rules in a file: kept over a restart, a kill and a crowd, and refused when damaged (spec/gate.md 6.1,
-R18).
+"""Durable rules in a file: kept over a restart, a kill and a crowd, and refused when damaged (gate/R1 to gate/R7,
+gate/R18).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def stored(path: Path) -> SqliteRuleStore:
 
 
 def test_rules_are_there_after_a_restart(path: Path):
-    """13.125, R2: reasons included, in the order of R19."""
+    """gate/R2: reasons included, in the order of gate/R19."""
     stored(path)
 
     assert SqliteRuleStore(path).load(CONTEXT) == (
@@ -67,7 +67,7 @@ def test_rules_are_there_after_a_restart(path: Path):
 
 
 def test_one_file_is_left_at_rest(path: Path):
-    """R2: no journal and no half-made file beside it."""
+    """gate/R2: no journal and no half-made file beside it."""
     stored(path)
 
     assert [entry.name for entry in path.parent.iterdir()] == ["rules.sqlite"]
@@ -92,7 +92,9 @@ OPERATIONS = st.lists(
 def test_the_file_behaves_as_the_store_in_memory(
     operations: list[tuple[str, str, str | None, RuleScope, str, str | None, bool]],
 ):
-    """R4, R6, R15, R19, R20: the same answers and the same refusals, whatever is asked in whatever order."""
+    """gate/R4, gate/R6, gate/R15, gate/R19, gate/R20: the same answers and the same refusals, whatever is asked in
+    whatever order.
+    """
 
     def outcome(store: RuleStore, number: int) -> object:
         kind, agent, project, scope, tool, pattern, allow = operations[number]
@@ -115,7 +117,7 @@ def test_the_file_behaves_as_the_store_in_memory(
 
 @pytest.mark.parametrize("allow", [True, False])
 def test_a_rule_at_the_same_address_is_overwritten_in_the_file(path: Path, allow: bool):
-    """R15: the last answer is the one that is kept, be it the milder."""
+    """gate/R15: the last answer is the one that is kept, be it the milder."""
     store = SqliteRuleStore(path)
     store.upsert(CONTEXT, rule("files", not allow))
     store.upsert(CONTEXT, rule("files", allow))
@@ -124,7 +126,7 @@ def test_a_rule_at_the_same_address_is_overwritten_in_the_file(path: Path, allow
 
 
 def test_two_openings_of_one_file_see_each_other_at_once(path: Path):
-    """13.112, R7: nothing is cached between operations."""
+    """gate/R7: nothing is cached between operations."""
     one, other = SqliteRuleStore(path), SqliteRuleStore(path)
     one.upsert(CONTEXT, DENY_FILES)
     assert other.load(CONTEXT) == (DENY_FILES,)
@@ -147,7 +149,7 @@ def old_file(path: Path, columns: str, rows: list[tuple[object, ...]]) -> None:
 
 
 def test_data_without_a_column_for_reasons_loads_and_gains_one(path: Path):
-    """13.126: the reason is absent, and the first change adds the column and the seal."""
+    """The reason is absent, and the first change adds the column and the seal."""
     old_file(path, "scope, namespace, tool, pattern, allow", [("global", "", "files", None, 0)])
     store = SqliteRuleStore(path)
     assert store.load(CONTEXT) == (rule("files", False),)
@@ -158,7 +160,7 @@ def test_data_without_a_column_for_reasons_loads_and_gains_one(path: Path):
 
 
 def test_several_rows_at_one_address_load_as_the_safest_and_go_together(path: Path):
-    """13.124, R21: a deny, then one with a reason, then the smallest reason."""
+    """gate/R21: a deny, then one with a reason, then the smallest reason."""
     rows: list[tuple[object, ...]] = [
         ("global", "", "files", None, allow, reason) for allow, reason in ((1, "a"), (0, None), (0, "z"), (0, "b"))
     ]
@@ -216,7 +218,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("how", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_an_error_that_names_the_file_and_what_would_do(path: Path, how: str):
-    """13.119, R18: for reading and for changing alike; it is never read as fewer rules."""
+    """gate/R18: for reading and for changing alike; it is never read as fewer rules."""
     store = stored(path)
     damage(path, how)
 
@@ -234,7 +236,7 @@ def test_a_damaged_file_is_an_error_that_names_the_file_and_what_would_do(path: 
 
 @pytest.mark.parametrize("how", [how for name, how in DAMAGES.items() if name != "gone"])
 def test_a_damaged_file_cannot_be_opened_anew_either(path: Path, how: str):
-    """R18: a restart does not make it good. (A file that is gone starts a new store: that is what its owner
+    """gate/R18: a restart does not make it good. (A file that is gone starts a new store: that is what its owner
     does.)
     """
     stored(path)
@@ -245,7 +247,7 @@ def test_a_damaged_file_cannot_be_opened_anew_either(path: Path, how: str):
 
 
 def test_a_damaged_file_denies_the_call_and_asks_nobody(path: Path):
-    """13.119, R18: a lost deny would be a silent yes."""
+    """gate/R18: a lost deny would be a silent yes."""
     store = stored(path)
     world = World(store=store)
     damage(path, "UPDATE rules SET allow = 1")
@@ -259,7 +261,7 @@ def test_a_damaged_file_denies_the_call_and_asks_nobody(path: Path):
 @settings(max_examples=60, deadline=None)
 @given(where=st.floats(0, 1, exclude_max=True), bits=st.integers(1, 255))
 def test_no_single_byte_can_turn_a_refusal_into_a_yes(where: float, bits: int):
-    """R18: wherever the file is damaged, it says what it said before, or it refuses to say anything."""
+    """gate/R18: wherever the file is damaged, it says what it said before, or it refuses to say anything."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rules.sqlite"
         store = stored(path)
@@ -276,7 +278,7 @@ def test_no_single_byte_can_turn_a_refusal_into_a_yes(where: float, bits: int):
 
 
 def test_a_file_that_cannot_be_written_can_still_be_read(path: Path):
-    """F4: the failure is the change's, and what was remembered goes on answering."""
+    """gate/F4: the failure is the change's, and what was remembered goes on answering."""
     store = stored(path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -291,7 +293,7 @@ def test_a_file_that_cannot_be_written_can_still_be_read(path: Path):
 
 
 def test_text_that_no_file_can_hold_is_refused(path: Path):
-    """R18: half a surrogate pair; nothing is written."""
+    """gate/R18: half a surrogate pair; nothing is written."""
     store = stored(path)
 
     with pytest.raises(RuleStoreFailed):
@@ -317,7 +319,9 @@ def lines(child: subprocess.Popen[str]) -> Iterator[int]:
 
 @pytest.mark.parametrize("acknowledged", [1, 2, 5, 9, 14])
 def test_a_writer_that_is_killed_leaves_what_it_acknowledged(path: Path, acknowledged: int):
-    """R2, crash safety: every change that was reported is there, none is there by half, and the file is usable."""
+    """gate/R2, crash safety: every change that was reported is there, none is there by half, and the file is
+    usable.
+    """
     SqliteRuleStore(path)
     with writer(path, 0, 10_000) as child:
         for number in lines(child):
@@ -337,7 +341,7 @@ def test_a_writer_that_is_killed_leaves_what_it_acknowledged(path: Path, acknowl
 
 
 def test_readers_see_whole_changes_while_another_process_writes(path: Path):
-    """R7: each reading is one change's worth of rules, never fewer than the one before."""
+    """gate/R7: each reading is one change's worth of rules, never fewer than the one before."""
     store = SqliteRuleStore(path)
     seen: dict[int, list[int]] = {}
     over = threading.Event()
@@ -364,7 +368,7 @@ def test_readers_see_whole_changes_while_another_process_writes(path: Path):
 
 
 def test_several_processes_write_into_one_file(path: Path):
-    """R7, crash safety: nothing is lost, and the one that creates the file does not spoil it for the other."""
+    """gate/R7, crash safety: nothing is lost, and the one that creates the file does not spoil it for the other."""
     children = [writer(path, first, first + 15) for first in (0, 15)]
     for child in children:
         with child:
@@ -385,6 +389,6 @@ def test_a_store_is_handed_its_path_as_text_too(path: Path):
 
 
 def test_a_folder_that_is_not_there_is_an_error(path: Path):
-    """R18: the store makes a file, and no folders."""
+    """gate/R18: the store makes a file, and no folders."""
     with pytest.raises(RuleStoreFailed, match="unable to open database file"):
         SqliteRuleStore(path.parent / "missing" / "rules.sqlite")

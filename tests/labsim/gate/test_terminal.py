@@ -1,4 +1,4 @@
-"""Asking a person: at a terminal, and through a client's dialog (spec/gate.md sections 4.1 and 4.2)."""
+"""Asking a person: at a terminal, and through a client's dialog (gate/A13 to gate/A18, gate/A19 to gate/A24)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HALF_AN_HOUR = 30 * 60_000
 
 
 def test_without_a_terminal_nothing_is_printed_and_the_call_is_denied():
-    """13.60, A13, A2, W13: it fails visibly instead of granting whatever comes up."""
+    """gate/A13, gate/A2, gate/W13: it fails visibly instead of granting whatever comes up."""
     assert said_by(TerminalApprover(InertUI()).approve(request("files"))) == ApprovalAnswer(
         DENY, "files needs approval and there is no terminal to ask at, so this run cannot allow it"
     )
@@ -61,14 +61,16 @@ class BrokenTerminal(InertUI):
     ],
 )
 def test_a_terminal_that_breaks_is_no_consent(error: HostError, why: str):
-    """A2, W13: the refusal says which failure it was."""
+    """gate/A2, gate/W13: the refusal says which failure it was."""
     said = said_by(TerminalApprover(BrokenTerminal(error)).approve(request("files")))
 
     assert said == ApprovalAnswer(DENY, f"files needs approval and {why}, so this run cannot allow it")
 
 
 def test_the_question_is_spelled_as_the_binary_spells_it():
-    """A14: a blank line, who, why, what, and the prompt with its space; the answer is typed right behind it."""
+    """gate/A14: a blank line, who, why, what, and the prompt with its space; the answer is typed right behind
+    it.
+    """
     assert question_text(request("shell", given={"command": "cargo test"})) == (
         "\n  basis: shell wants to run\n       d\n       cargo test\n"
         "       allow? [y]es / [n]o / [a]lways / neve[r]: "
@@ -94,31 +96,31 @@ def test_the_question_is_spelled_as_the_binary_spells_it():
     ],
 )
 def test_only_a_clear_yes_is_one(line: Any, answer: ApprovalAnswer):
-    """A15, W14: anything else, the empty line and the end of input included, is a no."""
+    """gate/A15, gate/W14: anything else, the empty line and the end of input included, is a no."""
     assert answer_to(line, "files") == answer
 
 
 @pytest.mark.parametrize(
     ("given", "summary"),
     [
-        pytest.param({"command": "cargo test --all"}, "cargo test --all", id="13.61-a-command-as-it-is"),
-        pytest.param({"path": "x", "content": "y"}, "path, content", id="13.62-keys-joined"),
-        pytest.param({"command": 7, "path": "x"}, "command, path", id="13.62-a-command-that-is-no-text"),
-        pytest.param({}, None, id="13.63-nothing-to-say"),
-        pytest.param("text", None, id="13.63-no-object"),
-        pytest.param([1], None, id="13.63-a-list"),
-        pytest.param({"command": "  "}, None, id="13.63-a-blank-command"),
-        pytest.param({"command": "x" * 160}, "x" * 160, id="13.64-160-fit"),
-        pytest.param({"command": " " + "é" * 161}, "é" * 160 + "…", id="13.64-161-are-cut"),
+        pytest.param({"command": "cargo test --all"}, "cargo test --all", id="gate/A17-a-command-as-it-is"),
+        pytest.param({"path": "x", "content": "y"}, "path, content", id="gate/A17-keys-joined"),
+        pytest.param({"command": 7, "path": "x"}, "command, path", id="gate/A17-a-command-that-is-no-text"),
+        pytest.param({}, None, id="gate/A17-nothing-to-say"),
+        pytest.param("text", None, id="gate/A17-no-object"),
+        pytest.param([1], None, id="gate/A17-a-list"),
+        pytest.param({"command": "  "}, None, id="gate/A17-a-blank-command"),
+        pytest.param({"command": "x" * 160}, "x" * 160, id="gate/A17-160-fit"),
+        pytest.param({"command": " " + "é" * 161}, "é" * 160 + "…", id="gate/A17-161-are-cut"),
     ],
 )
 def test_an_input_is_summed_up_in_one_short_line(given: Any, summary: str | None):
-    """A17."""
+    """gate/A17."""
     assert input_summary(given) == summary
 
 
 def test_a_person_at_the_terminal_answers_for_the_session():
-    """A14, A15: through the dialogs that everything else asks with."""
+    """gate/A14, gate/A15: through the dialogs that everything else asks with."""
     world = World()
     approver = TerminalApprover(ScriptedUI(world.stage, [Says("a")]))
 
@@ -128,7 +130,7 @@ def test_a_person_at_the_terminal_answers_for_the_session():
 
 
 def test_nothing_else_waits_while_the_person_thinks():
-    """A16: the question is open, and the clock of everything else goes on."""
+    """gate/A16: the question is open, and the clock of everything else goes on."""
     world = World()
     beats: list[int] = []
 
@@ -188,12 +190,12 @@ DECISIONS = {
 
 @pytest.mark.parametrize(("option", "answer"), DECISIONS.items(), ids=DECISIONS)
 def test_each_option_is_a_decision(option: Option, answer: ApprovalAnswer):
-    """13.48, 13.49, A20, W16: an allow has no reason, a reject has one."""
+    """gate/A20, gate/W16: an allow has no reason, a reject has one."""
     assert answered(Selected(option.value)) == answer
 
 
 def test_what_is_offered_is_what_is_understood():
-    """13.50, A19: four options, in this order, with these names."""
+    """gate/A19: four options, in this order, with these names."""
     assert {option.value: name for option, name in OPTION_NAMES.items()} == {
         "allow-once": "Allow",
         "allow-always": "Allow for this session",
@@ -206,9 +208,9 @@ def test_what_is_offered_is_what_is_understood():
 @pytest.mark.parametrize(
     ("outcome", "why"),
     [
-        pytest.param(Cancelled(), "the request was cancelled", id="13.51"),
-        pytest.param(Selected("allow"), "the client's answer could not be read", id="13.52"),
-        pytest.param(Selected("ALLOW-ONCE"), "the client's answer could not be read", id="13.52-case"),
+        pytest.param(Cancelled(), "the request was cancelled", id="gate/A21-51"),
+        pytest.param(Selected("allow"), "the client's answer could not be read", id="gate/A21-52"),
+        pytest.param(Selected("ALLOW-ONCE"), "the client's answer could not be read", id="gate/A21-case"),
         pytest.param(ClientUnreadable("not json"), "the client's answer could not be read", id="unreadable"),
         pytest.param(ClientUnreachable("broken pipe"), "the client could not be reached", id="unreachable"),
         pytest.param(None, "the client's answer could not be read", id="nothing"),
@@ -216,12 +218,12 @@ def test_what_is_offered_is_what_is_understood():
     ],
 )
 def test_a_client_that_gives_no_decision_has_refused_this_once(outcome: Any, why: str):
-    """A21, A2, W15: none of these is a denial for the session."""
+    """gate/A21, gate/A2, gate/W15: none of these is a denial for the session."""
     assert answered(outcome) == ApprovalAnswer(DENY, f"files needs approval and {why}")
 
 
 def test_a_client_has_thirty_minutes_and_no_more():
-    """13.53, A21, A22, X9: the approver's own bound, whatever the gate's is; the question is taken back."""
+    """gate/A21, gate/A22, gate/X9: the approver's own bound, whatever the gate's is; the question is taken back."""
     stage = Stage()
     client = ScriptedClient(Selected("allow-once"), stage=stage, after_ms=2 * HALF_AN_HOUR)
     task = stage.spawn(ClientApprover(stage, client).approve(request("files")))
@@ -238,7 +240,7 @@ def test_a_client_has_thirty_minutes_and_no_more():
 
 
 def test_a_client_that_bounds_itself_does_not_hang_the_run():
-    """X9: the cure for a run that would wait for ever."""
+    """gate/X9: the cure for a run that would wait for ever."""
     world = World()
     never: Future[Any] = Future(world.stage)
 
@@ -253,7 +255,7 @@ def test_a_client_that_bounds_itself_does_not_hang_the_run():
 
 
 def test_a_cancelled_turn_wakes_the_approver_and_withdraws_the_question():
-    """A23, X9, W15: the run ends, and nothing runs."""
+    """gate/A23, gate/X9, gate/W15: the run ends, and nothing runs."""
     world = World()
     signal = AbortSignal(world.stage)
     ui = QuestionUI(world.stage)
@@ -268,7 +270,7 @@ def test_a_cancelled_turn_wakes_the_approver_and_withdraws_the_question():
 
 
 def test_a_turn_that_was_cancelled_already_is_not_waited_for():
-    """A23."""
+    """gate/A23."""
     stage = Stage()
     approver = ClientApprover(
         stage,
@@ -283,7 +285,7 @@ def test_a_turn_that_was_cancelled_already_is_not_waited_for():
 
 
 def test_an_answer_that_is_there_is_preferred_to_a_cancel_in_the_same_moment():
-    """A23: both are ready; the answer is used."""
+    """gate/A23: both are ready; the answer is used."""
     stage = Stage()
     signal = AbortSignal(stage)
     answer: Future[Any] = Future(stage)
@@ -310,7 +312,7 @@ def test_an_answer_that_is_there_is_preferred_to_a_cancel_in_the_same_moment():
     ],
 )
 def test_a_dialog_is_a_client_too(label: Any, answer: ApprovalAnswer):
-    """A19-A21: a label that was not offered is none; closing the dialog cancels the request."""
+    """gate/A19 to gate/A21: a label that was not offered is none; closing the dialog cancels the request."""
     stage = Stage()
     approver = ClientApprover(stage, DialogClient(ScriptedUI(stage, [Says(label)])))
 
@@ -318,7 +320,7 @@ def test_a_dialog_is_a_client_too(label: Any, answer: ApprovalAnswer):
 
 
 def test_a_dialog_shows_what_is_asked_and_the_input_as_text():
-    """A19: untrusted, so it is one text and no markup."""
+    """gate/A19: untrusted, so it is one text and no markup."""
     stage = Stage()
     stage.spawn(
         ClientApprover(stage, DialogClient(QuestionUI(stage))).approve(request("files", given={"b": 1, "a": "<x>"}))
@@ -331,7 +333,7 @@ def test_a_dialog_shows_what_is_asked_and_the_input_as_text():
 
 @pytest.mark.parametrize("ui", [InertUI(), ScriptedUI(Stage(), [Fails("the window is gone")])])
 def test_a_dialog_that_cannot_open_is_an_unreachable_client(ui: Any):
-    """A21, section 11: nobody to ask."""
+    """gate/A21, gate/once: nobody to ask."""
     stage = Stage()
 
     assert stage.play(ClientApprover(stage, DialogClient(ui)).approve(request("files"))).result() == ApprovalAnswer(
@@ -340,7 +342,7 @@ def test_a_dialog_that_cannot_open_is_an_unreachable_client(ui: Any):
 
 
 def test_a_text_that_was_no_json_is_shown_as_it_is():
-    """A8: the raw preview."""
+    """gate/A8: the raw preview."""
     stage = Stage()
     stage.spawn(ClientApprover(stage, DialogClient(QuestionUI(stage))).approve(request("files", given="{oops")))
 
@@ -348,7 +350,7 @@ def test_a_text_that_was_no_json_is_shown_as_it_is():
 
 
 def test_a_shorter_bound_can_be_asked_for():
-    """A22: the bound is the approver's, so its owner sets it."""
+    """gate/A22: the bound is the approver's, so its owner sets it."""
     stage = Stage()
     client = ScriptedClient(Selected("allow-once"), stage=stage, after_ms=10)
 

@@ -32,7 +32,7 @@ RECORDED = TOP / "fixtures" / "recorded" / "dispatch.jsonl.gz"
 REVISED = {"action": "publish", "note": "Revised fictional card"}
 
 
-# Section 10
+# dispatch/D-52
 
 
 @pytest.mark.parametrize(
@@ -41,17 +41,17 @@ REVISED = {"action": "publish", "note": "Revised fictional card"}
         pytest.param(
             {"args": {"action": "inspect"}, "mode": "always-ask", "ui": False},
             {"outcome": "return", "effects": 1, "prompts": 0, "toolCalls": 2, "tier": "read"},
-            id="G7 inspect-no-ui",
+            id="dispatch/G7 inspect-no-ui",
         ),
         pytest.param(
             {"args": {"action": "reserve"}, "mode": "always-ask", "choices": ["Approve"]},
             {"outcome": "return", "effects": 1, "prompts": 1, "toolCalls": 2, "tier": "write"},
-            id="W-21 reserve-once",
+            id="wrapper/W-21 reserve-once",
         ),
         pytest.param(
             {"args": {"action": "inspect"}, "mode": "yolo", "userPolicies": {"write": "deny"}},
             {"outcome": "throw", "effects": 0, "prompts": 0, "toolCalls": 0},
-            id="A-24 fallback-deny",
+            id="approval/A-24 fallback-deny",
         ),
         pytest.param(
             {
@@ -61,7 +61,7 @@ REVISED = {"action": "publish", "note": "Revised fictional card"}
                 "userPolicies": {"seed_slot": "allow", "write": "deny"},
             },
             {"outcome": "return", "effects": 1, "prompts": 0, "toolCalls": 2, "tier": "exec"},
-            id="A-27 specific-allow",
+            id="approval/A-27 specific-allow",
         ),
         pytest.param(
             {
@@ -71,32 +71,32 @@ REVISED = {"action": "publish", "note": "Revised fictional card"}
                 "choices": ["Approve", "Approve"],
             },
             {"outcome": "return", "effects": 1, "prompts": 2, "toolCalls": 2, "tier": "write"},
-            id="W-22 explicit-prompt-twice",
+            id="wrapper/W-22 explicit-prompt-twice",
         ),
         pytest.param(
             {"args": {"action": "blocked"}, "mode": "yolo"},
             {"outcome": "error-result", "effects": 0, "prompts": 0, "toolCalls": 1, "tier": "exec"},
-            id="D-7 D-20 inner-tool-deny",
+            id="dispatch/D-7 dispatch/D-20 inner-tool-deny",
         ),
         pytest.param(
             {"args": {"action": "inspect"}, "revise": REVISED, "mode": "always-ask", "choices": ["Approve"]},
             {"outcome": "return", "effects": 1, "prompts": 1, "toolCalls": 2, "tier": "exec"},
-            id="W-21 D-20 rewrite-prompts",
+            id="wrapper/W-21 dispatch/D-20 rewrite-prompts",
         ),
         pytest.param(
             {"args": {"action": "inspect"}, "revise": {"action": "blocked"}, "mode": "yolo"},
             {"outcome": "error-result", "effects": 0, "prompts": 0, "toolCalls": 2, "tier": "exec"},
-            id="D-20 rewrite-denies",
+            id="dispatch/D-20 rewrite-denies",
         ),
         pytest.param(
             {"content": "{not-json", "mode": "yolo"},
             {"outcome": "error-result", "effects": 0, "prompts": 0, "toolCalls": 1},
-            id="G5 D-27 malformed-json",
+            id="dispatch/G5 dispatch/D-27 malformed-json",
         ),
     ],
 )
 def test_the_seed_cases_come_out_as_the_table_says(given_case: dict[str, Any], expected: dict[str, Any]):
-    """Section 10: outcome, effects, prompts, tool calls and tier of each; a tier of none is not observed."""
+    """dispatch/D-52: outcome, effects, prompts, tool calls and tier of each; a tier of none is not observed."""
     assert observed(played(**given_case), "outcome", "effects", "prompts", "toolCalls", "tier") == expected
 
 
@@ -110,7 +110,7 @@ def test_the_seed_cases_come_out_as_the_table_says(given_case: dict[str, Any], e
     ],
 )
 def test_the_teaching_device_declares_by_action(action: str, tier: str, ends: str):
-    """D-52."""
+    """dispatch/D-52."""
     assert observed(played(args={"action": action}, mode="yolo"), "tier", "outcome") == {
         "tier": tier,
         "outcome": ends,
@@ -118,7 +118,7 @@ def test_the_teaching_device_declares_by_action(action: str, tier: str, ends: st
 
 
 def test_any_other_action_is_exec_where_the_schema_lets_it_through():
-    """D-52 and D-53: the device's own schema does not."""
+    """dispatch/D-52 and dispatch/D-53: the device's own schema does not."""
     opened = played(args={"action": "water"}, schema="open", mode="yolo")
     closed = played(args={"action": "water"}, mode="yolo")
 
@@ -127,7 +127,7 @@ def test_any_other_action_is_exec_where_the_schema_lets_it_through():
 
 
 def test_revise_applies_to_the_inner_device_only():
-    """D-52: and a handler can ask for the other tool, or for both."""
+    """dispatch/D-52: and a handler can ask for the other tool, or for both."""
     inner = played(args={"action": "inspect"}, revise=REVISED, mode="yolo")
     outer = played(
         args={"action": "inspect"},
@@ -205,7 +205,7 @@ def test_a_person_goes_through_both_gates():
 
 
 def test_dismissing_the_inner_question_is_an_error_result():
-    """D-28: Escape at the second gate refuses inside the dispatch."""
+    """dispatch/D-28: Escape at the second gate refuses inside the dispatch."""
     live = start(dispatch(TWICE), nobody)
     live.reply("q-1", "Approve")
     live.dismiss("q-2")
@@ -218,7 +218,7 @@ def test_dismissing_the_inner_question_is_an_error_result():
 
 
 def test_a_dialog_that_breaks_at_the_second_gate_is_an_error_result():
-    """D-28 and W-33."""
+    """dispatch/D-28 and wrapper/W-33."""
     live = start(dispatch(TWICE), nobody)
     live.reply("q-1", "Approve")
     live.fail("q-2", HostError("gone"))
@@ -228,7 +228,7 @@ def test_a_dialog_that_breaks_at_the_second_gate_is_an_error_result():
 
 @pytest.mark.parametrize("live", [False, True])
 def test_both_prompts_can_go_to_a_client_over_rpc(live: bool):
-    """W-80: the same two questions, as frames; `rpcRequests` counts them."""
+    """wrapper/W-80: the same two questions, as frames; `rpcRequests` counts them."""
     case = dispatch({**TWICE, "ui": "rpc", "choices": [] if live else ["Approve", "Approve"]})
     if live:
         performance = start(case, nobody)
@@ -250,7 +250,7 @@ def test_both_prompts_can_go_to_a_client_over_rpc(live: bool):
 
 
 def test_only_the_outer_call_waits_for_its_preview():
-    """W-27: the list of calls names `write`, so the device's call is not the scheduled one."""
+    """wrapper/W-27: the list of calls names `write`, so the device's call is not the scheduled one."""
     report = played(
         args={"action": "reserve"},
         mode="yolo",
@@ -264,7 +264,7 @@ def test_only_the_outer_call_waits_for_its_preview():
 
 
 def test_a_tier_callback_of_the_caller_hears_the_outer_gate_only():
-    """W step 6 and section 4, step 6: the dispatch puts its own callback into the copy."""
+    """wrapper/step-6 and dispatch/step-6: the dispatch puts its own callback into the copy."""
     report = played(args={"action": "publish"}, mode="yolo", reportTier=True)
 
     assert [
@@ -403,7 +403,9 @@ def test_any_case_plays_the_same_twice_and_can_be_written_out(given_case: dict[s
 
 @given(GIVEN)
 def test_an_effect_needs_two_gates_that_let_it_pass(given_case: dict[str, Any]):
-    """D-7 and D-16: no executor entry without both wrappers having decided, in this order, under one call id."""
+    """dispatch/D-7 and dispatch/D-16: no executor entry without both wrappers having decided, in this order, under
+    one call id.
+    """
     placed = nested(played(**given_case).ledger)
 
     decided: dict[str, set[Nesting | None]] = {}

@@ -1,4 +1,4 @@
-"""Sections 7 and 8: what is routed at all, and whole cases with their ledgers in the recorded form."""
+"""What is routed at all (fallback/F-41, fallback/F-42), and whole cases with their ledgers in the recorded form."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from labsim.fallback.events import (
     TargetUnresolvable,
 )
 
-# What is routed (section 7)
+# What is routed (fallback/F-41 to fallback/F-42)
 
 
 def test_every_operation_is_either_routed_or_openly_outside() -> None:
-    """Section 7: the table covers the whole list, four rows of it inside."""
+    """fallback/F-41 to fallback/F-42: the table covers the whole list, four rows of it inside."""
     assert set(ROUTES) == set(Operation)
     assert {each for each in Operation if ROUTES[each].seam is not None} == {
         Operation.ORDINARY_WRITE,
@@ -48,12 +48,12 @@ def test_every_operation_is_either_routed_or_openly_outside() -> None:
     "operation", [Operation.ARCHIVE_MEMBER, Operation.SQLITE_ROW, Operation.ACP_BRIDGE, Operation.FORMATTER]
 )
 def test_the_explanation_says_what_is_outside(operation: Operation) -> None:
-    """F-41: archives, SQLite, the ACP bridge and formatters surface their ordinary error."""
+    """fallback/F-41: archives, SQLite, the ACP bridge and formatters surface their ordinary error."""
     assert "outside the fallbacks and surfaces its ordinary error" in explain(operation)
 
 
 def test_the_explanation_of_a_routed_operation_names_its_seam_and_the_limit() -> None:
-    """F-42: other errors are never routed."""
+    """fallback/F-42: other errors are never routed."""
     text = explain(Operation.UNLINK)
 
     assert "goes through the delete fallback if it is denied permission" in text
@@ -73,7 +73,7 @@ EACCES = {"code": "EACCES", "message": "Synthetic EACCES"}
 
 
 def test_the_seed_case_without_handlers_is_a_write() -> None:
-    """Section 8: `code` and `message` alone; the same error leaves after one attempt (F-12, F-16)."""
+    """`code` and `message` alone; the same error leaves after one attempt (fallback/F-12, fallback/F-16)."""
     message = "Synthetic denied fictional seed note"
     observed, events = play({"code": "EACCES", "message": message})
 
@@ -98,7 +98,9 @@ def test_a_truthy_answer_is_success_without_an_effect() -> None:
 
 
 def test_a_masked_denial_is_told_step_by_step() -> None:
-    """Write steps 1 to 8 in the ledger: the refusal of the parent, the target, the handler, the attached cause."""
+    """fallback/write-1 to fallback/write-8 in the ledger: the refusal of the parent, the target, the handler, the
+    attached cause.
+    """
     observed, events = play(
         {"op": "write", "target": "locked-parents", "error": ENOENT, "handlers": [{"throw": "broker failed"}]}
     )
@@ -133,7 +135,7 @@ def test_a_masked_denial_is_told_step_by_step() -> None:
 
 
 def test_a_repaired_parent_is_told_step_by_step() -> None:
-    """Write step 4: two attempts with the directory between them."""
+    """fallback/write-4: two attempts with the directory between them."""
     observed, events = play(
         {"op": "write", "target": "missing-parents", "errors": [ENOENT, None], "handlers": [True]}
     )
@@ -187,7 +189,7 @@ def test_the_error_of_the_second_attempt_is_named_as_such() -> None:
 
 
 def test_a_plain_object_that_was_thrown_keeps_its_code_and_text() -> None:
-    """F-5 (fallback-0190): no error object, so no denial, but the same thing leaves."""
+    """fallback/F-5 (fallback-0190): no error object, so no denial, but the same thing leaves."""
     thrown = {"kind": "plain", "code": "EACCES", "message": "EACCES"}
     observed, _ = play({"op": "delete", "error": thrown, "handlers": [True]})
 
@@ -202,7 +204,7 @@ def test_a_plain_object_that_was_thrown_keeps_its_code_and_text() -> None:
 
 
 def test_a_cause_from_the_case_is_kept_whatever_it_is() -> None:
-    """Write step 8: a cause that is no error object is a cause all the same, and has no code."""
+    """fallback/write-8: a cause that is no error object is a cause all the same, and has no code."""
     observed, _ = play(
         {"op": "write", "target": "locked-parents", "error": {**ENOENT, "cause": "earlier"}, "handlers": [False]}
     )
@@ -243,7 +245,7 @@ def note_file_access(event: str, args: tuple[object, ...]) -> None:
 
 
 def test_no_file_is_touched_while_a_case_plays() -> None:
-    """Section 9, item 8: the layer in memory is the only one a case can reach."""
+    """The layer in memory is the only one a case can reach."""
     sys.addaudithook(note_file_access)  # stays for the life of the process, and is silent outside this test
     cases = [
         {"op": op, "target": target, "error": error, "handlers": [{"throw": "x"}, False, "yes"]}

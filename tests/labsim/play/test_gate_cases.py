@@ -29,7 +29,7 @@ from labsim.terms import Outcome
 
 FILE: CaseFile = parse_file((fixtures_dir() / "gate-desk.json").read_bytes(), "gate-desk.json")
 CASES = {case.id: case for case in FILE.cases if isinstance(case, GateCase)}
-RULE = re.compile(r"[WOGAFRPVXMD]\d{1,2}")
+RULE = re.compile(r"gate/(?:[WOGAFRPVXMD]\d{1,2}|once)")
 
 
 def made(**given: Any) -> GateCase:
@@ -56,19 +56,19 @@ def test_a_case_shows_what_it_claims(case: GateCase):
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_case_says_which_rule_decided(case: GateCase):
-    """A title, a reason that names a rule of spec/gate.md, and sources that the file knows."""
+    """A title, a reason that names a rule of the book `gate`, and sources that the file knows."""
     assert case.title
     assert case.id.startswith("gate-")
     assert case.rules
     assert all(RULE.fullmatch(rule) for rule in case.rules)
-    assert set(RULE.findall(case.why)) & set(case.rules) or "Section 11" in case.why
+    assert set(RULE.findall(case.why)) & set(case.rules) or "gate/once" in case.why
     assert case.source_refs
     assert set(case.source_refs) <= set(FILE.sources)
     assert set(to_builtins(case.expected)) - {"outcome"}
 
 
 def test_the_desk_covers_every_way_of_deciding_but_giving_up():
-    """O1: a call is settled at each of its steps in some case; giving a turn up is the tests' own."""
+    """gate/O1: a call is settled at each of its steps in some case; giving a turn up is the tests' own."""
     seen = {by for case in CASES.values() for by in run(case).observed["decidedBy"]}
 
     assert seen == {"before-gate", "no-gate", "gate", "rule", "approver", "timeout", "error", "nobody"}
@@ -122,7 +122,9 @@ def test_playing_the_cases_touches_nothing_outside_the_process():
 
 
 def test_a_tool_presents_something_else_and_fails_as_the_case_says():
-    """O4, O11, O14: what is shown and matched is what the tool presents; its failure is what the model reads."""
+    """gate/O4, gate/O11, gate/O14: what is shown and matched is what the tool presents; its failure is what the
+    model reads.
+    """
     tools = [{"name": "seal", "level": "External", "presents": {"seal": "red"}, "fails": "the wax is cold"}]
     rules = [{"scope": "global", "tool": "seal", "pattern": '{"seal":"red"}', "allow": True}]
     report = run(
@@ -151,7 +153,9 @@ def test_a_person_answers_a_case_live_as_a_script_would():
 
 
 def test_a_case_waits_for_its_answer_and_takes_a_late_one_for_nothing():
-    """X2, X4: an open question keeps the clock still; once it was moved past the bound, the answer is too late."""
+    """gate/X2, gate/X4: an open question keeps the clock still; once it was moved past the bound, the answer is too
+    late.
+    """
     case = made(
         approver="dialog", timeoutMs=60_000, steps=[{"call": "LocalState"}, {"call": "None"}], watchMs=600_000
     )
@@ -171,7 +175,9 @@ def test_a_case_waits_for_its_answer_and_takes_a_late_one_for_nothing():
 
 
 def test_a_dialog_that_nobody_answers_ends_after_thirty_minutes_and_the_run_with_it():
-    """A21, A22, X9: the approver bounds itself; the question is withdrawn, and a reply to it is late."""
+    """gate/A21, gate/A22, gate/X9: the approver bounds itself; the question is withdrawn, and a reply to it is
+    late.
+    """
     performance = start(made(approver="dialog"), lambda performance, question: None)
     performance.advance(30 * 60_000)
     report = performance.report()
@@ -215,7 +221,7 @@ class NamesTools:
 
 
 def test_a_right_policy_of_ones_own_is_graded_right():
-    """A9: against levels that it cannot see the tools of, an unknown one among them."""
+    """gate/A9: against levels that it cannot see the tools of, an unknown one among them."""
     assert play_with(POLICY, approver=Right()).matches
     assert play_with(POLICY, approver=EditsButNotTheNetwork()).matches
 
@@ -231,7 +237,7 @@ def test_a_right_policy_of_ones_own_is_graded_right():
     ids=["unknown-is-harmless", "names-tools", "allows-all", "denies-all"],
 )
 def test_a_wrong_policy_is_graded_wrong_and_the_ledger_shows_why(approver: Any, decisions: list[str]):
-    """A6, A9: which call, which level, which answer."""
+    """gate/A6, gate/A9: which call, which level, which answer."""
     report = play_with(POLICY, approver=approver)
 
     assert report.matches is False
@@ -242,7 +248,9 @@ def test_a_wrong_policy_is_graded_wrong_and_the_ledger_shows_why(approver: Any, 
 
 
 def test_a_policy_that_raises_is_told_apart_from_one_that_refuses():
-    """A2: your code raised; the call is denied either way, and only one of them has an answer in the ledger."""
+    """gate/A2: your code raised; the call is denied either way, and only one of them has an answer in the
+    ledger.
+    """
 
     class Raises:
         async def approve(self, request: ApprovalRequest) -> ApprovalAnswer:
@@ -257,7 +265,7 @@ def test_a_policy_that_raises_is_told_apart_from_one_that_refuses():
 
 
 def test_a_policy_that_never_answers_is_watched_for_a_day():
-    """X5: the report says that the run did not end; nothing hangs for real."""
+    """gate/X5: the report says that the run did not end; nothing hangs for real."""
 
     class Sleeps:
         async def approve(self, request: ApprovalRequest) -> ApprovalDecision:
@@ -270,7 +278,7 @@ def test_a_policy_that_never_answers_is_watched_for_a_day():
 
 
 def test_a_policy_may_take_its_time():
-    """X9: simulated time, at no cost."""
+    """gate/X9: simulated time, at no cost."""
 
     class Thinks(Right):
         async def approve(self, request: ApprovalRequest) -> ApprovalAnswer | ApprovalDecision:
@@ -284,14 +292,14 @@ def test_a_policy_may_take_its_time():
 
 
 def test_a_gate_of_ones_own_takes_the_sessions_place():
-    """O19: and stays there over a resume, as its owner attaches it again."""
+    """gate/O19: and stays there over a resume, as its owner attaches it again."""
     report = play_with(CASES["gate-for-session-ends-at-resume"], approver=AllowAll(), gate=DenyAllGate())
 
     assert report.observed["decidedBy"] == ["gate", "gate", "gate"]
 
 
 def test_a_policy_of_ones_own_answers_through_the_hosts_posture():
-    """M3: where the case's host has one."""
+    """gate/M3: where the case's host has one."""
     never = replace(POLICY, given=replace(POLICY.given, policy="never"))
 
     assert play_with(never, approver=AllowAll()).observed["decidedBy"] == ["gate"] * 5

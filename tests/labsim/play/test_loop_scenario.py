@@ -22,7 +22,9 @@ def loop(calls: list[dict[str, Any]], **given: Any) -> Any:
 
 
 def test_a_batch_goes_on_after_each_kind_of_failure() -> None:
-    """W-69, W-70, W-73, W-74: each failing call has a result of its own, and the rest of the batch runs."""
+    """wrapper/W-69, wrapper/W-70, wrapper/W-73, wrapper/W-74: each failing call has a result of its own, and the
+    rest of the batch runs.
+    """
     case = loop(
         [
             {"name": "seed_slot"},
@@ -52,7 +54,7 @@ def test_a_batch_goes_on_after_each_kind_of_failure() -> None:
 
 
 def test_the_counters_of_a_batch_are_sums_and_the_outcome_is_the_last_calls() -> None:
-    """W-78, for calls of one message."""
+    """wrapper/W-78, for calls of one message."""
     observed = run(loop([{"name": "seed_note", "args": INSPECT}, {"name": "seed_slot", "args": {}}])).observed
 
     assert {name: observed[name] for name in ("outcome", "effects", "prompts", "toolCalls", "successfulCalls")} == {
@@ -65,7 +67,9 @@ def test_the_counters_of_a_batch_are_sums_and_the_outcome_is_the_last_calls() ->
 
 
 def test_a_replacement_of_the_loop_is_the_wrappers_original_input() -> None:
-    """W-70 and W-77: the wrapper resolves the revised input at step 3, and needs no second judgement to see it."""
+    """wrapper/W-70 and wrapper/W-77: the wrapper resolves the revised input at step 3, and needs no second
+    judgement to see it.
+    """
     report = run(
         loop([{"name": "seed_slot", "args": PUBLISH}], handlers=[{"revise": INSPECT}], mode="always-ask", ui=False)
     )

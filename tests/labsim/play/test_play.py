@@ -61,7 +61,7 @@ def test_a_waiting_case_says_what_it_waits_for() -> None:
 
 
 def test_each_reply_takes_the_case_to_its_next_question() -> None:
-    """W-78: a refused call does not keep the next one from being made."""
+    """wrapper/W-78: a refused call does not keep the next one from being made."""
     performance = waiting(repeat=3)
     for reply in ("Deny", "Approve"):
         (question,) = performance.report().questions
@@ -117,7 +117,7 @@ def test_a_report_stays_as_it_was() -> None:
 
 
 def test_a_dialog_can_break_in_a_persons_hands_too() -> None:
-    """W step 13."""
+    """wrapper/step-13."""
     performance = waiting()
 
     assert performance.fail("q-1", HostError("the terminal is gone"))
@@ -126,7 +126,7 @@ def test_a_dialog_can_break_in_a_persons_hands_too() -> None:
 
 
 def test_settings_that_a_person_changes_while_asked_come_too_late() -> None:
-    """W step 2: the open call was sampled; the next one reads what is there by then."""
+    """wrapper/step-2: the open call was sampled; the next one reads what is there by then."""
     policies = {"other": "allow"}
     performance = waiting(userPolicies=policies, repeat=2)
     case: Any = performance.case
@@ -139,7 +139,7 @@ def test_settings_that_a_person_changes_while_asked_come_too_late() -> None:
 
 
 def test_an_abort_does_not_close_the_approval_dialog() -> None:
-    """W-47: the call is given up, the dialog stays, and an answer still counts."""
+    """wrapper/W-47: the call is given up, the dialog stays, and an answer still counts."""
     performance = waiting(abortAtMs=10)
     performance.advance(60_000)
     assert [question.id for question in performance.report().questions] == ["q-1"]
@@ -150,7 +150,7 @@ def test_an_abort_does_not_close_the_approval_dialog() -> None:
 
 
 def test_an_abort_closes_a_handlers_own_dialog() -> None:
-    """W-15: and the call ends without asking for approval."""
+    """wrapper/W-15: and the call ends without asking for approval."""
     performance = waiting(abortAtMs=10, handlers=[{"asks": "Really?"}])
     performance.advance(10)
     report = performance.report()
@@ -161,7 +161,7 @@ def test_an_abort_closes_a_handlers_own_dialog() -> None:
 
 
 def test_late_and_double_replies_change_nothing() -> None:
-    """R-38: each is noted, and nothing else."""
+    """rpc/R-38: each is noted, and nothing else."""
     performance = waiting()
     performance.reply("q-1", "Deny")
     before = performance.report()
@@ -239,7 +239,7 @@ def test_a_closed_performance_takes_no_more_replies() -> None:
 
 
 def test_handlers_of_a_case_wait_on_simulated_time() -> None:
-    """W-13, W-14: `waits` counts, `asks` does not; both before the rest."""
+    """wrapper/W-13, wrapper/W-14: `waits` counts, `asks` does not; both before the rest."""
     report = play(
         mode="yolo",
         toolCallTimeoutMs=100,
@@ -255,7 +255,7 @@ def test_handlers_of_a_case_wait_on_simulated_time() -> None:
 
 
 def test_a_scripted_handler_changes_only_objects_in_place() -> None:
-    """W-12: what has no parts cannot be changed, and the attempt is the handler's failure."""
+    """wrapper/W-12: what has no parts cannot be changed, and the attempt is the handler's failure."""
     report = play(mode="yolo", args="text", handlers=[{"mutate": {"a": 1}, "ext": "shelf.ts"}])
 
     assert report.observed["error"] == "Extension shelf.ts failed: Cannot assign into text"
@@ -339,7 +339,7 @@ def test_an_observed_true_is_not_one() -> None:
 
 
 def test_resolution_alone_reports_rule_and_record() -> None:
-    """Section 6: `policy`, `source` and `rule` are ours to claim, the rest is as recorded."""
+    """`policy`, `source` and `rule` are ours to claim, the rest is as recorded."""
     report = run(
         a_case(
             "resolve",
@@ -362,7 +362,7 @@ def test_resolution_alone_reports_rule_and_record() -> None:
         "tier": "write",
         "policy": "prompt",
         "source": "mode",
-        "rule": "R9",
+        "rule": "approval/R9",
         "required": {"required": True, "reason": "because"},
         "prompt": 'Allow tool: seed_note\nReason: because\nInput: {"action":"publish"}',
     }
@@ -384,12 +384,12 @@ def test_resolution_alone_reports_rule_and_record() -> None:
     ],
 )
 def test_what_a_context_says(given: dict[str, Any], observed: dict[str, Any]) -> None:
-    """A-15 to A-18, A-22."""
+    """approval/A-15 to approval/A-18, approval/A-22."""
     assert run(a_case("context", **given)).observed == observed
 
 
 def test_a_rule_that_raises_is_an_observation() -> None:
-    """A-8."""
+    """approval/A-8."""
     assert run(a_case("resolve", approval={"fn": "throws"}, args={})).observed == {"throws": "approval rule failed"}
 
 

@@ -1,4 +1,6 @@
-"""T1 to T20 and the cases beyond them, on every adapter: one story whoever carries the dialogs (section 10)."""
+"""review-t01 to review-t20 and the cases beyond them, on every adapter: one story whoever carries the dialogs
+(cases review-t01 to review-t20).
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,7 @@ def by_rpc(stage: Stage) -> UI:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_a_case_shows_what_it_claims(case: ReviewCase):
-    """T1 to T20, and each case's own rules."""
+    """review-t01 to review-t20, and each case's own rules."""
     report = run(case)
 
     assert verdict(report) == "match", "\n".join(case_lines(report))
@@ -105,7 +107,9 @@ def test_a_case_shows_what_it_claims(case: ReviewCase):
 
 @pytest.mark.parametrize("case", ON_BOTH, ids=lambda case: case.id)
 def test_scripted_asked_and_sent_dialogs_tell_the_same_story(case: ReviewCase):
-    """T1 to T20: questions on the stage, scripted or answered by a driver, and frames to a client; section 10."""
+    """review-t01 to review-t20: questions on the stage, scripted or answered by a driver, and frames to a client;
+    cases review-t01 to review-t20.
+    """
     scripted = played(case, QuestionUI)
 
     assert played(case, QuestionUI, live=True) == scripted
@@ -115,7 +119,9 @@ def test_scripted_asked_and_sent_dialogs_tell_the_same_story(case: ReviewCase):
 
 @pytest.mark.parametrize("case", AT_ONCE, ids=lambda case: case.id)
 def test_answers_from_a_list_tell_the_same_story(case: ReviewCase):
-    """T1 to T20, where nothing happens while a dialog is open: the adapter that never parks anybody."""
+    """review-t01 to review-t20, where nothing happens while a dialog is open: the adapter that never parks
+    anybody.
+    """
     listed = played(case, lambda stage: ScriptedUI(stage, answers(case.given.choices)), live=True)
 
     assert listed == played(case, QuestionUI)
@@ -131,14 +137,16 @@ def test_the_same_case_gives_the_same_ledger(case: ReviewCase):
 
 
 def test_every_scenario_of_the_specification_has_a_case():
-    """Section 10."""
+    """cases review-t01 to review-t20."""
     numbers = {int(found[1]) for case in CASES if (found := re.match(r"review-t(\d\d)-", case.id))}
 
     assert numbers == set(range(1, 21))
 
 
 def test_a_late_reply_over_rpc_is_one_frame_that_is_swallowed():
-    """T8, V-44, R-38: one cancel frame, and the reply to its target is read, consumed, and changes nothing."""
+    """review-t08, review/V-44, rpc/R-38: one cancel frame, and the reply to its target is read, consumed, and
+    changes nothing.
+    """
     report = run(BY_ID["review-t08-late-yes-grants-nothing"])
     frames = [event for event in plain(report.ledger) if event["event"] in ("frame_sent", "frame_received")]
     cancels = [frame["frame"] for frame in frames if frame["frame"].get("method") == "cancel"]
@@ -197,7 +205,7 @@ def test_live_a_dialog_that_is_not_there_is_not_waited_for():
 
 
 def test_live_a_dialog_that_breaks_does_not_break_the_script():
-    """V-47: the error is the desk's to deal with."""
+    """review/V-47: the error is the desk's to deal with."""
     case = a_case(DELEGATE, YES, REVOKE)
     performance = start(
         case, lambda performance, question: performance.fail(question.id, HostError("gone")) and None

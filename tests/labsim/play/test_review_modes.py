@@ -1,4 +1,6 @@
-"""The same desk in every mode: what is asked, shown, recorded and sent (review.md section 9)."""
+"""The same desk in every mode: what is asked, shown, recorded and sent (review/V-21 to review/V-23,
+review/V-62).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from labsim.ui import InertUI, QuestionUI
 NO_UI = "Interactive review needs a UI. State is unchanged; use inspect or query."
 SHOWN = "Release note: draft, revision 0. Permission: none."
 
-# Section 9, written out: dialogs, notices, messages, frames, entries recorded, granted afterwards, error.
+# Every command and operation in every mode, written out: dialogs, notices, messages, frames, entries recorded,
+# granted afterwards, error.
 UPDATE = ("setStatus", "setWidget")
 MATRIX: dict[tuple[str, str], tuple[Any, ...]] = {
     ("show", "tui"): ((), (), (SHOWN,), (), 0, False, ""),
@@ -71,7 +74,9 @@ def facts(seen: Observed) -> tuple[Any, ...]:
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("what", [*Command, *Op])
 def test_what_comes_of_a_command_in_a_mode(what: Command | Op, mode: Mode):
-    """Section 9, V-21, V-22, V-23, R-22: every row in every column, played and compared with the specification."""
+    """review/V-21, review/V-22, review/V-23, rpc/R-22: every row in every column, played and compared with the
+    specification.
+    """
     seen = observe(what, mode)
 
     assert facts(seen) == MATRIX[what, mode]
@@ -81,7 +86,7 @@ def test_what_comes_of_a_command_in_a_mode(what: Command | Op, mode: Mode):
 
 
 def test_the_matrix_is_every_row_in_every_mode():
-    """Section 9: computed, not typed."""
+    """It is computed, not typed."""
     assert [(seen.what, seen.mode.value) for seen in mode_matrix()] == [
         (what.value, mode.value) for what in (*Command, *Op) for mode in Mode
     ]
@@ -90,7 +95,9 @@ def test_the_matrix_is_every_row_in_every_mode():
 @pytest.mark.parametrize("mode", [Mode.PRINT, Mode.JSON])
 @pytest.mark.parametrize("word", ["review", "delegate", "overlay"])
 def test_an_inert_dialog_is_never_taken_for_escape(mode: Mode, word: str):
-    """V-62, T14: the UI is looked for before a dialog opens; no entry, no grant, one message that explains."""
+    """review/V-62, review-t14: the UI is looked for before a dialog opens; no entry, no grant, one message that
+    explains.
+    """
     bench = Bench(mode)
     bench.say(word)
 
@@ -104,7 +111,7 @@ def test_an_inert_dialog_is_never_taken_for_escape(mode: Mode, word: str):
     ("mode", "inert"), [(Mode.TUI, True), (Mode.RPC, True), (Mode.PRINT, False), (Mode.JSON, False)]
 )
 def test_mode_and_adapter_must_both_have_a_person(mode: Mode, inert: bool):
-    """V-62, on the strict side: a host that says tui and has nobody, or print and somebody, asks nobody."""
+    """review/V-62, on the strict side: a host that says tui and has nobody, or print and somebody, asks nobody."""
     stage = Stage()
     bench = Bench(mode, ui=InertUI() if inert else QuestionUI(stage), stage=stage)
     for word in ("review", "delegate", "overlay"):
@@ -116,7 +123,9 @@ def test_mode_and_adapter_must_both_have_a_person(mode: Mode, inert: bool):
 
 
 def test_print_mode_can_read_and_never_change():
-    """T14, section 9: refused one by one, revision 0, no entry; reading goes on."""
+    """review-t14, review/V-21 to review/V-23, review/V-62: refused one by one, revision 0, no entry; reading goes
+    on.
+    """
     bench = Bench(Mode.PRINT)
     for word in ("review", "delegate", "overlay", "revoke"):
         bench.say(word)
@@ -128,7 +137,9 @@ def test_print_mode_can_read_and_never_change():
 
 
 def test_enter_in_the_editor_is_a_line_break_and_not_a_submission():
-    """V-63: the text is taken as submitted, of as many lines as it has; the chord is named where it is shown."""
+    """review/V-63: the text is taken as submitted, of as many lines as it has; the chord is named where it is
+    shown.
+    """
     from labsim.review.base.words import COPY
 
     bench = Bench()
@@ -141,7 +152,7 @@ def test_enter_in_the_editor_is_a_line_break_and_not_a_submission():
 
 
 def test_the_desk_asks_for_nothing_but_its_own_dialogs():
-    """V-59: no raw input, no composer, no title: an adapter that has only the three dialogs is enough."""
+    """review/V-59: no raw input, no composer, no title: an adapter that has only the three dialogs is enough."""
 
     class OnlyDialogs:
         has_ui = True

@@ -1,4 +1,5 @@
-"""T1 to T20 once more, with a real process at the other end: the same ledgers, event for event (section 10).
+"""review-t01 to review-t20 once more, with a real process at the other end: the same ledgers, event for event
+(cases review-t01 to review-t20).
 
 A step of a case is a command of the process, in the same words; what a client does by itself (answer, go away,
 start the process anew) is done here. What time it was is left out: the process has a real one.
@@ -156,7 +157,7 @@ class Player:
         self.events.extend(self._numbered(self._written()))
         # A case ends with its last step; a process that is left alone also ends its session.
         assert self.events[-1]["event"] == "step_taken"
-        assert self.events.pop()["rule"] == "S15"
+        assert self.events.pop()["rule"] == "review/S15"
 
     def _written(self) -> list[dict[str, Any]]:
         path = self.folder / f"ledger-{self.processes}.jsonl"
@@ -199,7 +200,9 @@ def without_frame_ids(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("case", OVER_A_PIPE, ids=lambda case: case.id)
 def test_a_real_process_keeps_the_same_ledger_as_the_scripted_client(case: ReviewCase, tmp_path: Path) -> None:
-    """T1 to T20: every event of the desk, the gate and the wire, in order; and the note that the case claims."""
+    """review-t01 to review-t20: every event of the desk, the gate and the wire, in order; and the note that the
+    case claims.
+    """
     given = replace(case.given, host_mode="rpc")
     report = run(replace(case, given=given))
     scripted = json.loads(json.dumps(plain(report.ledger)))
@@ -219,7 +222,7 @@ def test_a_real_process_keeps_the_same_ledger_as_the_scripted_client(case: Revie
 
 
 def test_every_scenario_that_applies_is_played_over_a_pipe() -> None:
-    """Section 10: all but T14 (no client) and T16 (the panel's keys)."""
+    """cases review-t01 to review-t20: all but review-t14 (no client) and review-t16 (the panel's keys)."""
     numbers = {int(found[1]) for case in OVER_A_PIPE if (found := re.match(r"review-t(\d\d)-", case.id))}
 
     assert numbers == set(range(1, 21)) - {14, 16}

@@ -84,21 +84,27 @@ def test_no_other_file_ships_and_no_difference_is_declared() -> None:
 ALTERED: list[tuple[str, Any, Any, str, str]] = [
     # path to alter, new value, what the engine says, path reported, a rule to look at
     ("observed.outcome", "throw", "return", "outcome", ""),
-    ("observed.effects", 2, 1, "effects", "W-5"),
-    ("observed.prompts", 0, 1, "prompts", "W-20"),
-    ("observed.input.action", "inspect", "publish", "input.action", "W-17"),
+    ("observed.effects", 2, 1, "effects", "wrapper/W-5"),
+    ("observed.prompts", 0, 1, "prompts", "wrapper/W-20"),
+    ("observed.input.action", "inspect", "publish", "input.action", "wrapper/W-17"),
     (
         "observed.promptTexts.0",
         "Allow?",
         'Allow tool: seed_note\nInput: {"action":"publish"}',
         "promptTexts[0]",
-        "A-35",
+        "approval/A-35",
     ),
-    ("observed.calls.0.events.1.approvalMode", "yolo", "always-ask", "calls[0].events[1].approvalMode", "W-32"),
-    ("observed.calls.0.events.2.choice", "Deny", "Approve", "calls[0].events[2].choice", "W-40"),
-    ("observed.calls.0.events.3.approved", False, True, "calls[0].events[3].approved", "W-33"),
-    ("observed.calls.0.events.5.content", "other", "inert", "calls[0].events[5].content", "W-57"),
-    ("observed.calls.0.result.content", "other", "inert", "calls[0].result.content", "W-53"),
+    (
+        "observed.calls.0.events.1.approvalMode",
+        "yolo",
+        "always-ask",
+        "calls[0].events[1].approvalMode",
+        "wrapper/W-32",
+    ),
+    ("observed.calls.0.events.2.choice", "Deny", "Approve", "calls[0].events[2].choice", "wrapper/W-40"),
+    ("observed.calls.0.events.3.approved", False, True, "calls[0].events[3].approved", "wrapper/W-33"),
+    ("observed.calls.0.events.5.content", "other", "inert", "calls[0].events[5].content", "wrapper/W-57"),
+    ("observed.calls.0.result.content", "other", "inert", "calls[0].result.content", "wrapper/W-53"),
     ("observed.extra", 1, UNSET, "extra", ""),
 ]
 
@@ -131,7 +137,7 @@ def test_a_missing_event_is_found_at_its_place() -> None:
     found = answered(raw).difference
     assert (found.path, found.recorded) == ("calls[0].events[5]", UNSET)
     assert found.engine["event"] == "tool_result"
-    assert "W-57" in found.rules
+    assert "wrapper/W-57" in found.rules
 
 
 @pytest.mark.parametrize(
@@ -176,7 +182,7 @@ def test_the_first_difference_has_a_path(recorded: Any, engine: Any, path: str |
 
 def test_rules_are_named_by_event_or_by_field() -> None:
     """An event's own rules come before those of a field in it."""
-    assert rules_for("calls[0].events[2].input", "execute") == ("W-17", "W-18", "W-47")
+    assert rules_for("calls[0].events[2].input", "execute") == ("wrapper/W-17", "wrapper/W-18", "wrapper/W-47")
     assert rules_for("resolved.policyKey") == rules_for("resolved")
     assert rules_for("nothing.known") == ()
 
@@ -328,7 +334,7 @@ def test_the_command_shows_a_difference_and_exits_with_one(
         f"{raw['id']}: effects",
         "  recorded  7",
         "  engine    1",
-        "  look at   W-5, W-10, W-57",
+        "  look at   wrapper/W-5, wrapper/W-10, wrapper/W-57",
         "a.jsonl: 1 cases, 0 match, 0 declared",
     ]
     assert main(["replay", path, "--json"]) == 1
@@ -337,7 +343,7 @@ def test_the_command_shows_a_difference_and_exits_with_one(
         "path": "effects",
         "recorded": 7,
         "engine": 1,
-        "rules": ["W-5", "W-10", "W-57"],
+        "rules": ["wrapper/W-5", "wrapper/W-10", "wrapper/W-57"],
     }
 
 
@@ -396,4 +402,6 @@ def test_a_difference_is_a_record() -> None:
     """What a reader of `--json` gets."""
     found = first_difference({"event": "execute", "input": 1}, {"event": "execute", "input": 2})
 
-    assert found == Difference(path="input", recorded=1, engine=2, rules=("W-17", "W-18", "W-47"))
+    assert found == Difference(
+        path="input", recorded=1, engine=2, rules=("wrapper/W-17", "wrapper/W-18", "wrapper/W-47")
+    )

@@ -276,7 +276,7 @@ def test_a_recorded_answer_may_hold_odd_values_but_no_unknown_word() -> None:
 
 
 def test_a_key_that_is_absent_is_not_null() -> None:
-    """Section 1: absent means not there at all."""
+    """wrapper/W-45: absent means not there at all."""
     case = parse_case({"id": "a", "scenario": "wrapper", "given": {"acpApprovedArgs": None}}, "test")
 
     assert isinstance(case, WrapperCase)

@@ -1,4 +1,4 @@
-"""The commands of a person, the dialogs they open, and every way a grant ends (review.md sections 3 to 7)."""
+"""The commands of a person, the dialogs they open, and every way a grant ends (review/S1 to review/V-49)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ ACCEPT, REJECT, CANCEL = "Accept locally", "Reject", "Cancel"
 
 @pytest.mark.parametrize("words", ["show", "", "   ", "SHOW", " Show  me the note ", "show\tplease"])
 def test_show_posts_a_summary_that_unfolds_to_the_note(words: str):
-    """S1, section 4: the first word counts, trimmed and in any case; none means show."""
+    """review/S1, review/command-show: the first word counts, trimmed and in any case; none means show."""
     bench = Bench()
     bench.say(words)
 
     assert plain(bench.stage.ledger) == [
         {"event": "command_given", "word": "show"},
-        {"event": "step_taken", "action": "read", "rule": "S1", "phase": "idle", "to": "idle"},
+        {"event": "step_taken", "action": "read", "rule": "review/S1", "phase": "idle", "to": "idle"},
         {
             "event": "message_posted",
             "summary": "Release note: draft, revision 0. Permission: none.",
@@ -52,7 +52,7 @@ def test_show_posts_a_summary_that_unfolds_to_the_note(words: str):
 
 @pytest.mark.parametrize("word", ["publish", "reviews", "/review-desk", "re view", "\x1b[31m"])
 def test_an_unknown_command_is_a_warning(word: str):
-    """Section 4: and nothing else happens."""
+    """review/command-show: and nothing else happens."""
     bench = Bench()
     bench.say(word)
 
@@ -61,7 +61,7 @@ def test_an_unknown_command_is_a_warning(word: str):
 
 
 def test_review_asks_for_the_text_and_then_for_the_verdict():
-    """Section 4: editor prefilled with the text, then the selector with its three labels."""
+    """review/command-show: editor prefilled with the text, then the selector with its three labels."""
     bench = Bench()
     bench.say("review")
     (editor,) = bench.stage.questions
@@ -74,7 +74,7 @@ def test_review_asks_for_the_text_and_then_for_the_verdict():
 
 
 def test_delegate_asks_with_the_revision_in_the_message():
-    """Section 4, section 7: the confirm dialog names the revision."""
+    """review/command-show, review/V-40 to review/V-49: the confirm dialog names the revision."""
     bench = Bench()
     bench.review("x", ACCEPT)
     bench.say("delegate")
@@ -91,24 +91,26 @@ def test_delegate_asks_with_the_revision_in_the_message():
 @pytest.mark.parametrize(
     ("replies", "stand"),
     [
-        ([EDITED, ACCEPT], (EDITED, "accepted", 1, False, False)),  # S2
-        ([NOTE, ACCEPT], (NOTE, "accepted", 1, False, False)),  # V-15
-        ([EDITED, REJECT], (NOTE, "rejected", 1, False, False)),  # S4, V-16
-        ([UNSET], (NOTE, "cancelled", 1, False, False)),  # S5
-        ([EDITED, CANCEL], (NOTE, "cancelled", 1, False, False)),  # S6, V-16
-        ([EDITED, UNSET], (NOTE, "cancelled", 1, False, False)),  # S6
-        ([EDITED, "accept locally"], (NOTE, "cancelled", 1, False, False)),  # V-17
-        ([EDITED, "Accept locally "], (NOTE, "cancelled", 1, False, False)),  # V-17
-        ([EDITED, True], (NOTE, "cancelled", 1, False, False)),  # V-17
-        ([EDITED, 0], (NOTE, "cancelled", 1, False, False)),  # V-17
-        ([5], (NOTE, "cancelled", 1, False, False)),  # R-28: what is no text is nothing
+        ([EDITED, ACCEPT], (EDITED, "accepted", 1, False, False)),  # review/S2
+        ([NOTE, ACCEPT], (NOTE, "accepted", 1, False, False)),  # review/V-15
+        ([EDITED, REJECT], (NOTE, "rejected", 1, False, False)),  # review/S4, review/V-16
+        ([UNSET], (NOTE, "cancelled", 1, False, False)),  # review/S5
+        ([EDITED, CANCEL], (NOTE, "cancelled", 1, False, False)),  # review/S6, review/V-16
+        ([EDITED, UNSET], (NOTE, "cancelled", 1, False, False)),  # review/S6
+        ([EDITED, "accept locally"], (NOTE, "cancelled", 1, False, False)),  # review/V-17
+        ([EDITED, "Accept locally "], (NOTE, "cancelled", 1, False, False)),  # review/V-17
+        ([EDITED, True], (NOTE, "cancelled", 1, False, False)),  # review/V-17
+        ([EDITED, 0], (NOTE, "cancelled", 1, False, False)),  # review/V-17
+        ([5], (NOTE, "cancelled", 1, False, False)),  # rpc/R-28: what is no text is nothing
         ([" \n", REJECT], (NOTE, "rejected", 1, False, False)),  # the text is judged only where it counts
         (["x" * 12_001, CANCEL], (NOTE, "cancelled", 1, False, False)),
-        (["x" * 12_000, ACCEPT], ("x" * 12_000, "accepted", 1, False, False)),  # V-2
+        (["x" * 12_000, ACCEPT], ("x" * 12_000, "accepted", 1, False, False)),  # review/V-2
     ],
 )
 def test_each_way_through_a_review_is_one_entry(replies: list[Any], stand: tuple[Any, ...]):
-    """S2, S4, S5, S6, V-15, V-16, V-17: status, text and revision, and the desk is free again (V-49)."""
+    """review/S2, review/S4, review/S5, review/S6, review/V-15, review/V-16, review/V-17: status, text and revision,
+    and the desk is free again (review/V-49).
+    """
     bench = Bench()
     bench.review(*replies)
 
@@ -120,7 +122,7 @@ def test_each_way_through_a_review_is_one_entry(replies: list[Any], stand: tuple
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\ufeff", "x" * 12_001])
 def test_an_invalid_text_is_not_accepted_and_keeps_the_grant(text: str):
-    """S3, V-2, V-24: an error, nothing stored, the grant as it was."""
+    """review/S3, review/V-2, review/V-24: an error, nothing stored, the grant as it was."""
     bench = Bench()
     bench.grant()
     bench.review(text, ACCEPT)
@@ -131,7 +133,7 @@ def test_an_invalid_text_is_not_accepted_and_keeps_the_grant(text: str):
 
 
 def test_no_status_is_final():
-    """V-5: from each status to each other one, by a person and by the agent."""
+    """review/V-5: from each status to each other one, by a person and by the agent."""
     bench = Bench()
     ways: dict[str, list[Any]] = {
         "accepted": [NOTE, ACCEPT],
@@ -157,7 +159,7 @@ def test_no_status_is_final():
 
 
 def test_a_yes_permits_one_change_at_this_revision():
-    """S7, V-25, V-29: grant, notice, status line and widget."""
+    """review/S7, review/V-25, review/V-29: grant, notice, status line and widget."""
     bench = Bench()
     bench.grant()
 
@@ -173,7 +175,7 @@ def test_a_yes_permits_one_change_at_this_revision():
 
 @pytest.mark.parametrize("answer", [False, UNSET, None, "true", 1, "Yes", [True]])
 def test_anything_but_yes_permits_nothing(answer: object):
-    """S8, V-26; R-32: only exactly true is a yes."""
+    """review/S8, review/V-26; rpc/R-32: only exactly true is a yes."""
     bench = Bench()
     bench.say("delegate")
     bench.reply(answer)
@@ -184,7 +186,7 @@ def test_anything_but_yes_permits_nothing(answer: object):
 
 @pytest.mark.parametrize("answer", ["true", 1, "Yes", [True], {"confirmed": True}])
 def test_only_exactly_true_is_a_yes_whatever_an_adapter_hands_on(answer: object):
-    """S8, R-32: the real adapter delivers `confirmed` as it came, so the desk itself must be strict."""
+    """review/S8, rpc/R-32: the real adapter delivers `confirmed` as it came, so the desk itself must be strict."""
 
     class HandsOn(QuestionUI):
         async def confirm(self, title: str, message: str, *, signal: AbortSignal | None = None) -> Any:
@@ -199,7 +201,7 @@ def test_only_exactly_true_is_a_yes_whatever_an_adapter_hands_on(answer: object)
 
 
 def test_a_permission_is_gone_when_it_is_asked_for_again():
-    """Section 6, row 8: dropped when the question opens, given again only on Yes; the status says so at once."""
+    """review/end-8: dropped when the question opens, given again only on Yes; the status says so at once."""
     bench = Bench()
     bench.grant()
     bench.say("delegate")
@@ -229,7 +231,9 @@ ENDS: dict[str, tuple[Callable[[Bench], object], str]] = {
 
 @pytest.mark.parametrize("end", ENDS)
 def test_every_row_of_section_6_ends_the_grant(end: str):
-    """Section 6, S9, S14, S15: each of them once, on a fresh desk with a grant; then an act fails (T10, T11)."""
+    """review/end-1 to review/end-9, review/S9, review/S14, review/S15: each of them once, on a fresh desk with a
+    grant; then an act fails (review-t10, review-t11).
+    """
     bench = Bench()
     bench.grant()
     does, why = ENDS[end]
@@ -241,7 +245,7 @@ def test_every_row_of_section_6_ends_the_grant(end: str):
 
 
 def test_a_grant_that_ended_does_not_come_back_with_its_session():
-    """Section 6, row 4."""
+    """review/end-4."""
     bench = Bench()
     bench.grant()
     bench.move("new")
@@ -275,7 +279,7 @@ SURVIVES: dict[str, Callable[[Bench], object]] = {
 
 @pytest.mark.parametrize("what", SURVIVES)
 def test_what_is_no_row_of_section_6_leaves_the_grant(what: str):
-    """Section 6, last paragraph; S12; V-38."""
+    """review/S12; review/V-38."""
     bench = Bench()
     bench.grant()
     SURVIVES[what](bench)
@@ -285,7 +289,9 @@ def test_what_is_no_row_of_section_6_leaves_the_grant(what: str):
 
 
 def test_a_grant_of_another_revision_is_no_permission():
-    """Section 1: authorised means the grant's session and the grant's revision are the current ones."""
+    """review/V-1 to review/V-5: authorised means the grant's session and the grant's revision are the current
+    ones.
+    """
     bench = Bench()
     bench.grant()
     data = {"version": 1, "text": "Theirs.", "status": "draft", "revision": 1}
@@ -302,7 +308,7 @@ def test_a_grant_of_another_revision_is_no_permission():
 @pytest.mark.parametrize("opens", ["review", "delegate", "overlay"])
 @pytest.mark.parametrize("second", ["review", "delegate", "overlay"])
 def test_a_second_dialog_is_refused_while_one_is_open(opens: str, second: str):
-    """V-20: a warning, and nothing changes."""
+    """review/V-20: a warning, and nothing changes."""
     bench = Bench()
     bench.say(opens)
     before = bench.stage.questions
@@ -317,7 +323,7 @@ def test_a_second_dialog_is_refused_while_one_is_open(opens: str, second: str):
     ("with_grant", "text"), [(True, "Permission removed."), (False, "No permission to remove.")]
 )
 def test_revoke_says_whether_there_was_a_permission(with_grant: bool, text: str):
-    """S9, V-27."""
+    """review/S9, review/V-27."""
     bench = Bench()
     if with_grant:
         bench.grant()
@@ -348,8 +354,8 @@ LATE = {"editor": EDITED, "selector": ACCEPT, "confirm": True, "panel": "accept"
 @pytest.mark.parametrize("dialog", OPENED)
 @pytest.mark.parametrize("abort", ABORTS)
 def test_an_aborted_dialog_records_nothing_whatever_comes_later(abort: str, dialog: str):
-    """V-18, V-28, V-40, V-41, V-43, V-46, S9, S14 to S16: no entry anywhere, no selector, no grant; a late answer
-    is swallowed.
+    """review/V-18, review/V-28, review/V-40, review/V-41, review/V-43, review/V-46, review/S9, review/S14 to
+    review/S16: no entry anywhere, no selector, no grant; a late answer is swallowed.
     """
     bench = Bench()
     bench.grant()
@@ -372,7 +378,7 @@ def test_an_aborted_dialog_records_nothing_whatever_comes_later(abort: str, dial
 
 @pytest.mark.parametrize("dialog", OPENED)
 def test_the_abort_wins_over_an_answer_that_has_not_been_read(dialog: str):
-    """V-18, V-43: the signal is looked at before the answer, also where the answer came first."""
+    """review/V-18, review/V-43: the signal is looked at before the answer, also where the answer came first."""
     bench = Bench()
     OPENED[dialog][0](bench)
     (question,) = bench.stage.questions
@@ -389,7 +395,7 @@ def test_the_abort_wins_over_an_answer_that_has_not_been_read(dialog: str):
 
 
 def test_revoked_between_editor_and_selector():
-    """V-42: the selector is not opened, and what the editor gave is discarded."""
+    """review/V-42: the selector is not opened, and what the editor gave is discarded."""
 
     class RevokedInBetween(QuestionUI):
         async def editor(self, title: str, prefill: str = "", *, signal: AbortSignal | None = None) -> Any:
@@ -406,7 +412,7 @@ def test_revoked_between_editor_and_selector():
 
 
 def test_after_revoke_a_new_dialog_may_open_and_the_old_answer_is_not_for_it():
-    """V-45: busy is false at once, also before the old coroutine has noticed anything."""
+    """review/V-45: busy is false at once, also before the old coroutine has noticed anything."""
     bench = Bench()
     bench.say("delegate")
 
@@ -427,7 +433,7 @@ def test_after_revoke_a_new_dialog_may_open_and_the_old_answer_is_not_for_it():
 
 
 def test_a_vetoed_move_leaves_grant_and_dialog():
-    """V-38: only completed moves are heard."""
+    """review/V-38: only completed moves are heard."""
     bench = Bench()
     bench.grant()
     bench.say("review")
@@ -443,7 +449,7 @@ def test_a_vetoed_move_leaves_grant_and_dialog():
 
 
 def test_a_note_that_changed_under_the_dialog_is_not_overwritten():
-    """V-19: same epoch, same session, another revision: discarded, and silently."""
+    """review/V-19: same epoch, same session, another revision: discarded, and silently."""
     bench = Bench()
     bench.review(EDITED)
     data = {"version": 1, "text": "Theirs.", "status": "draft", "revision": 1}
@@ -457,7 +463,7 @@ def test_a_note_that_changed_under_the_dialog_is_not_overwritten():
 
 @pytest.mark.parametrize("dialog", OPENED)
 def test_a_leaf_that_moved_unannounced_discards_the_outcome(dialog: str):
-    """V-19: the base entry must still be on the branch, also where no event told the desk."""
+    """review/V-19: the base entry must still be on the branch, also where no event told the desk."""
     bench = Bench()
     bench.review(EDITED, ACCEPT)
     OPENED[dialog][0](bench)
@@ -476,7 +482,7 @@ def test_a_leaf_that_moved_unannounced_discards_the_outcome(dialog: str):
 
 
 def test_a_session_that_changed_unannounced_discards_the_outcome():
-    """V-19: the same revision in another session is not the same."""
+    """review/V-19: the same revision in another session is not the same."""
     bench = Bench()
     bench.say("delegate")
     bench.move("new")
@@ -489,7 +495,9 @@ def test_a_session_that_changed_unannounced_discards_the_outcome():
 
 
 def test_a_grant_is_no_permission_in_another_session():
-    """Section 1: the same note at the same revision, and no event that would have ended the grant."""
+    """review/V-1 to review/V-5: the same note at the same revision, and no event that would have ended the
+    grant.
+    """
     bench = Bench()
     bench.move("new")
     bench.move("resume", "session-1")
@@ -504,7 +512,9 @@ def test_a_grant_is_no_permission_in_another_session():
 
 
 def test_each_part_of_what_a_dialog_was_opened_on_counts():
-    """V-19: epoch, session, revision, and the entry on the branch; each of them alone is enough to discard."""
+    """review/V-19: epoch, session, revision, and the entry on the branch; each of them alone is enough to
+    discard.
+    """
     stage = Stage()
     sessions = Sessions(stage)
     machine = Machine(stage, sessions, NOTE.encode())
@@ -533,7 +543,7 @@ def test_each_part_of_what_a_dialog_was_opened_on_counts():
 
 
 def test_a_text_is_recorded_only_by_the_steps_that_take_one():
-    """S2, S10, V-16: whoever passes one along with another step changes nothing by it."""
+    """review/S2, review/S10, review/V-16: whoever passes one along with another step changes nothing by it."""
     stage = Stage()
     machine = Machine(stage, Sessions(stage), NOTE.encode())
     machine.open(Action.OPEN_REVIEW)
@@ -545,7 +555,9 @@ def test_a_text_is_recorded_only_by_the_steps_that_take_one():
 
 @pytest.mark.parametrize("dialog", OPENED)
 def test_a_dialog_that_raises_is_no_outcome(dialog: str):
-    """V-47, V-49, S17: no record, pending cleared, the grant gone, the notice of V-28."""
+    """review/V-47, review/V-49, review/S17: no record, pending cleared, the grant gone, the notice of
+    review/V-28.
+    """
     bench = Bench()
     bench.grant()
     OPENED[dialog][0](bench)
@@ -561,7 +573,7 @@ def test_a_dialog_that_raises_is_no_outcome(dialog: str):
 
 
 def test_a_fault_in_the_dialog_adapter_frees_the_desk_and_is_not_hidden():
-    """V-49: on every exit path, also one nobody foresaw."""
+    """review/V-49: on every exit path, also one nobody foresaw."""
 
     class Faulty(QuestionUI):
         async def confirm(self, title: str, message: str, *, signal: AbortSignal | None = None) -> Any:
@@ -579,7 +591,7 @@ def test_a_fault_in_the_dialog_adapter_frees_the_desk_and_is_not_hidden():
 
 @pytest.mark.parametrize("dialog", OPENED)
 def test_no_dialog_runs_out_of_time(dialog: str):
-    """V-48."""
+    """review/V-48."""
     bench = Bench()
     OPENED[dialog][0](bench)
     (question,) = bench.stage.questions
@@ -590,7 +602,7 @@ def test_no_dialog_runs_out_of_time(dialog: str):
 
 
 def test_a_closed_stage_leaves_the_desk_free_and_the_ledger_alone():
-    """V-49: whoever gives the play up records nothing by it."""
+    """review/V-49: whoever gives the play up records nothing by it."""
     bench = Bench()
     bench.say("review")
     before = len(bench.stage.ledger)
@@ -601,7 +613,7 @@ def test_a_closed_stage_leaves_the_desk_free_and_the_ledger_alone():
 
 
 def test_after_shutdown_the_desk_opens_nothing():
-    """S15: the process is over; what was stored is all that is left."""
+    """review/S15: the process is over; what was stored is all that is left."""
     bench = Bench()
     bench.stage.play(bench.host.shutdown())
 
@@ -617,7 +629,9 @@ def test_after_shutdown_the_desk_opens_nothing():
 
 
 def test_status_and_widget_follow_every_command_and_every_change():
-    """V-29: after a command, after a recorded change, and after a move, since the old one would be untrue."""
+    """review/V-29: after a command, after a recorded change, and after a move, since the old one would be
+    untrue.
+    """
     bench = Bench()
     steps: list[tuple[Callable[[], object], str]] = [
         (lambda: bench.say("revoke"), "draft r0"),
@@ -634,7 +648,7 @@ def test_status_and_widget_follow_every_command_and_every_change():
 
 
 def test_the_widgets_note_line_is_sanitised_and_at_most_60_columns_wide():
-    """V-29, V-58: the first line only, cut with an ellipsis."""
+    """review/V-29, review/V-58: the first line only, cut with an ellipsis."""
     bench = Bench(note="\x1b[31m田" + "田" * 40 + "\nsecond")
     bench.say("show")
 
@@ -642,7 +656,7 @@ def test_the_widgets_note_line_is_sanitised_and_at_most_60_columns_wide():
 
 
 def test_a_message_is_sanitised_where_it_is_rendered_and_raw_where_it_is_data():
-    """Section 9, last row: the terminal unfolds it, a client gets the data and renders it itself."""
+    """The terminal unfolds it, a client gets the data and renders it itself."""
     bench = Bench(note="\x1b[31mRed\x1b[0m <b>\nsecond\n")
     bench.say("show")
     posted = bench.of(MessagePosted)[-1]
@@ -661,25 +675,25 @@ def test_a_message_is_sanitised_where_it_is_rendered_and_raw_where_it_is_data():
 
 
 def test_every_step_in_the_ledger_is_named_with_its_row():
-    """S2, S7, S10: what the desk did can be read beside the specification."""
+    """review/S2, review/S7, review/S10: what the desk did can be read beside the specification."""
     bench = Bench()
     bench.grant()
     bench.act("revise", 0, text="x")
     bench.review("y", ACCEPT)
 
     assert [event.rule for event in bench.of(StepTaken)] == [
-        "section 6",
-        "S7",
-        "S10",
-        "section 4",
-        "section 4",
-        "S2",
+        "review/command-delegate",
+        "review/S7",
+        "review/S10",
+        "review/command-review",
+        "review/command-review",
+        "review/S2",
     ]
     assert kinds(bench.stage.ledger).count("note_recorded") == 2
 
 
 def test_frames_of_a_whole_delegation_over_rpc():
-    """Section 7, RPC exchange; V-44, V-48: one confirm without a timeout, one cancel that names it."""
+    """review/V-44, review/V-48: one confirm without a timeout, one cancel that names it."""
     bench = Bench(Mode.RPC)
     bench.say("delegate")
     bench.say("revoke")
@@ -701,7 +715,7 @@ def test_frames_of_a_whole_delegation_over_rpc():
 
 
 def test_frames_of_a_review_over_rpc():
-    """Section 7, RPC exchange: an editor that is cancelled is followed by no select (S5)."""
+    """An editor that is cancelled is followed by no select (review/S5)."""
     bench = Bench(Mode.RPC)
     bench.review(EDITED, REJECT)
     bench.review(UNSET)
@@ -724,7 +738,7 @@ def test_frames_of_a_review_over_rpc():
 
 
 def test_a_client_that_goes_away_takes_the_grant_with_it():
-    """S17, V-47, section 6 row 9."""
+    """review/S17, review/V-47, review/end-9."""
     bench = Bench(Mode.RPC)
     bench.grant()
     bench.say("review")

@@ -195,7 +195,7 @@ class DeskMachine(RuleBasedStateMachine):
             if how == "answer first" and is_open:
                 stage.reply(questions[0].id, [True, "Accept locally", "a", "accept"][which])
             await desk.command("revoke")
-            if how == "open another":  # the old dialog's coroutine has not noticed yet (V-45)
+            if how == "open another":  # the old dialog's coroutine has not noticed yet (review/V-45)
                 await desk.command(["review", "delegate"][which % 2])
 
         stage.play(in_one_breath())
@@ -245,7 +245,7 @@ class DeskMachine(RuleBasedStateMachine):
         self.bench.no_act(action, self.note.revision, **more)
         self.bench.store.full = False
         if self.open is None:
-            self.granted = False  # it was tried with the grant (V-14)
+            self.granted = False  # it was tried with the grant (review/V-14)
 
     # -- the world
 
@@ -339,7 +339,7 @@ class DeskMachine(RuleBasedStateMachine):
         for event in self.bench.stage.ledger:
             if isinstance(event, GrantGiven):
                 budget = 1
-            elif isinstance(event, StepTaken) and event.rule in ("S10", "S11"):
+            elif isinstance(event, StepTaken) and event.rule in ("review/S10", "review/S11"):
                 budget -= 1
                 assert budget == 0
 
@@ -356,7 +356,7 @@ class DeskMachine(RuleBasedStateMachine):
         for event, step in pairwise(events):
             if isinstance(event, NoteRecorded):
                 assert isinstance(step, StepTaken)
-                assert not event.text_changed or step.rule in ("S2", "S10")
+                assert not event.text_changed or step.rule in ("review/S2", "review/S10")
 
 
 class DeskMachineOverRpc(DeskMachine):

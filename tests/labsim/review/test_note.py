@@ -1,4 +1,6 @@
-"""The note and where it lives: validity, the packaged fixture, entries, the branch (review.md sections 1 and 2)."""
+"""The note and where it lives: validity, the packaged fixture, entries, the branch (review/V-1 to review/V-5,
+review/V-6 to review/V-14).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def tree_with(*data: Any) -> SessionTree:
 
 
 def test_a_fresh_session_has_the_packaged_note_at_revision_0():
-    """V-1, V-4: fixture text as read, its final newline kept; draft; no grant."""
+    """review/V-1, review/V-4: fixture text as read, its final newline kept; draft; no grant."""
     bench = Bench(note=PACKAGED_NOTE)
 
     assert bench.stand == (PACKAGED_NOTE.decode(), "draft", 0, False, False)
@@ -40,7 +42,7 @@ def test_a_fresh_session_has_the_packaged_note_at_revision_0():
     [
         ("x" * LONGEST, True),
         ("x" * (LONGEST + 1), False),
-        ("🌱" * LONGEST, True),  # V-3: code points, not units of UTF-16
+        ("🌱" * LONGEST, True),  # review/V-3: code points, not units of UTF-16
         ("🌱" * (LONGEST + 1), False),
         (" \n\t\u3000\ufeff", False),
         ("", False),
@@ -52,12 +54,12 @@ def test_a_fresh_session_has_the_packaged_note_at_revision_0():
     ],
 )
 def test_a_draft_is_neither_blank_nor_longer_than_12000_characters(text: object, valid: bool):
-    """V-2, V-3."""
+    """review/V-2, review/V-3."""
     assert valid_text(text) is valid
 
 
 def test_trimming_is_only_for_the_test():
-    """V-3: the stored text is unchanged."""
+    """review/V-3: the stored text is unchanged."""
     bench = Bench()
     bench.review("\n  seed  \n", "Accept locally")
 
@@ -66,7 +68,9 @@ def test_trimming_is_only_for_the_test():
 
 @pytest.mark.parametrize("note", [None, b"\xff\xfe", b"", b" \n", b"x" * 12_001], ids=lambda n: repr(n)[:12])
 def test_without_a_usable_fixture_nothing_works_that_needs_the_note(note: bytes | None):
-    """V-4: missing, undecodable, and (ours) no valid draft. The text names the file, and nothing is recorded."""
+    """review/V-4: missing, undecodable, and (ours) no valid draft. The text names the file, and nothing is
+    recorded.
+    """
     bench = Bench(note=note)
     for word in ("show", "review", "delegate", "overlay"):
         bench.say(word)
@@ -79,14 +83,14 @@ def test_without_a_usable_fixture_nothing_works_that_needs_the_note(note: bytes 
 
 
 def test_an_entry_makes_the_fixture_unnecessary():
-    """V-4, V-8: the fixture counts only where no entry does."""
+    """review/V-4, review/V-8: the fixture counts only where no entry does."""
     assert note_on(tree_with(VALID), None).text == EDITED
     with pytest.raises(FixtureUnavailable):
         note_on(tree_with(), None)
 
 
 def test_a_recorded_change_is_one_custom_entry_under_the_leaf():
-    """V-6, V-7: name, envelope and data; it becomes the leaf."""
+    """review/V-6, review/V-7: name, envelope and data; it becomes the leaf."""
     bench = Bench()
     bench.stage.advance(1234)
     bench.review(EDITED, "Accept locally")
@@ -113,7 +117,7 @@ def test_a_recorded_change_is_one_custom_entry_under_the_leaf():
 
 
 def test_the_note_is_read_from_the_branch_on_every_operation():
-    """V-8: what somebody else writes into the session counts at once; nothing is cached."""
+    """review/V-8: what somebody else writes into the session counts at once; nothing is cached."""
     bench = Bench()
     assert bench.told(op="inspect")["revision"] == 0
 
@@ -130,7 +134,7 @@ def test_the_note_is_read_from_the_branch_on_every_operation():
 
 
 def test_sibling_branches_do_not_see_each_other_and_revisions_repeat():
-    """V-9, V-11: before the first entry there is revision 0 again; the next one is current + 1."""
+    """review/V-9, review/V-11: before the first entry there is revision 0 again; the next one is current + 1."""
     bench = Bench()
     bench.review(EDITED, "Accept locally")
     bench.move("go", None)
@@ -171,7 +175,7 @@ def test_sibling_branches_do_not_see_each_other_and_revisions_repeat():
     ids=lambda data: repr(data)[:60],
 )
 def test_a_malformed_entry_is_passed_over(data: Any):
-    """V-10: the walk goes on to the nearest valid one."""
+    """review/V-10: the walk goes on to the nearest valid one."""
     tree = tree_with(VALID, data)
 
     found = note_on(tree, NOTE.encode())
@@ -193,7 +197,9 @@ def test_a_malformed_entry_is_passed_over(data: Any):
     )
 )
 def test_no_data_can_break_the_walk(others: list[Any]):
-    """V-10: whatever stands in the later entries, it is either the desk's own shape or as if it were not there."""
+    """review/V-10: whatever stands in the later entries, it is either the desk's own shape or as if it were not
+    there.
+    """
     tree = tree_with(VALID, *others)
 
     found = note_on(tree, None)
@@ -202,7 +208,7 @@ def test_no_data_can_break_the_walk(others: list[Any]):
 
 
 def test_an_entry_of_another_name_or_kind_is_none_of_ours():
-    """V-6."""
+    """review/V-6."""
     tree = tree_with(VALID)
     tree.append(EntryType.CUSTOM, at_ms=0, custom_type="somebody-else", data={**VALID, "revision": 9})
     tree.append(EntryType.MESSAGE, at_ms=0, message={"role": "user", "content": "hello"})
@@ -211,7 +217,7 @@ def test_an_entry_of_another_name_or_kind_is_none_of_ours():
 
 
 def test_whatever_does_not_record_appends_nothing():
-    """V-12: looking, asking, revoking, refused and failed operations."""
+    """review/V-12: looking, asking, revoking, refused and failed operations."""
     bench = Bench()
     for word in ("show", "", "revoke", "publish", "SHOW twice"):
         bench.say(word)
@@ -229,7 +235,7 @@ def test_whatever_does_not_record_appends_nothing():
 
 
 def test_a_restart_brings_back_the_note_and_never_the_grant():
-    """V-13, T17: session and revision are those of the grant, and it is gone all the same."""
+    """review/V-13, review-t17: session and revision are those of the grant, and it is gone all the same."""
     bench = Bench()
     bench.review(EDITED, "Accept locally")
     bench.grant()
@@ -242,7 +248,7 @@ def test_a_restart_brings_back_the_note_and_never_the_grant():
 
 @pytest.mark.parametrize("how", ["act", "review", "escape", "panel"])
 def test_what_cannot_be_saved_changes_nothing_but_the_grant(how: str):
-    """V-14: state unchanged, error reported, grant dropped."""
+    """review/V-14: state unchanged, error reported, grant dropped."""
     bench = Bench()
     bench.grant()
     bench.store.full = True
@@ -270,7 +276,7 @@ def test_what_cannot_be_saved_changes_nothing_but_the_grant(how: str):
 
 
 def test_whatever_else_goes_wrong_in_saving_drops_the_grant_too():
-    """V-14, on the strict side: an error nobody foresaw is not a reason to keep a permission."""
+    """review/V-14, on the strict side: an error nobody foresaw is not a reason to keep a permission."""
     bench = Bench()
     bench.grant()
 
@@ -287,7 +293,7 @@ def test_whatever_else_goes_wrong_in_saving_drops_the_grant_too():
 
 
 def test_a_tree_opens_at_its_newest_entry():
-    """V-13: a position inside the tree is not stored, so a new process begins where the last entry is."""
+    """review/V-13: a position inside the tree is not stored, so a new process begins where the last entry is."""
     bench = Bench()
     bench.review(EDITED, "Accept locally")
     bench.move("go", None)
@@ -297,7 +303,7 @@ def test_a_tree_opens_at_its_newest_entry():
 
 
 def test_a_circle_of_parents_ends_the_walk():
-    """V-8, V-10: a damaged file must not hang the desk."""
+    """review/V-8, review/V-10: a damaged file must not hang the desk."""
     entries = [
         Entry(type="message", id="a", parent_id="b", timestamp=stamp(0)),
         Entry(type="message", id="b", parent_id="a", timestamp=stamp(0)),
@@ -320,7 +326,7 @@ def test_a_move_to_nowhere_is_refused_and_names_what_there_is():
 
 
 def test_new_ids_never_repeat_old_ones():
-    """V-7: also where the entries come from a file, and some of them are not ours."""
+    """review/V-7: also where the entries come from a file, and some of them are not ours."""
     entries = [
         Entry(type="message", id=name, parent_id=None, timestamp=stamp(0))
         for name in ("entry-7", "x", "entry-x", "entry-")
@@ -330,7 +336,7 @@ def test_new_ids_never_repeat_old_ones():
 
 
 def test_a_new_session_never_takes_the_name_of_an_old_one():
-    """Section 2: also where a session between them has no entry, and so was never stored."""
+    """review/V-6 to review/V-14: also where a session between them has no entry, and so was never stored."""
     bench = Bench()
     bench.review(EDITED, "Accept locally")
     bench.move("new")
@@ -345,7 +351,7 @@ def test_a_new_session_never_takes_the_name_of_an_old_one():
 
 
 def test_a_fork_or_branch_that_cannot_be_saved_is_not_made():
-    """V-14, in the spirit: what could not be saved is not there."""
+    """review/V-14, in the spirit: what could not be saved is not there."""
     bench = Bench()
     bench.review(EDITED, "Accept locally")
     bench.store.full = True
@@ -376,7 +382,7 @@ ENTRIES = st.builds(
 @settings(derandomize=True, max_examples=80, deadline=None)
 @given(st.lists(ENTRIES, max_size=4, unique_by=lambda entry: entry.id))
 def test_entries_survive_their_lines(entries: list[Entry]):
-    """V-7: what is saved is what is read, character for character."""
+    """review/V-7: what is saved is what is read, character for character."""
     read = read_lines(b"".join(map(to_line, entries)))
 
     assert list(read.entries) == entries
@@ -385,7 +391,7 @@ def test_entries_survive_their_lines(entries: list[Entry]):
 
 
 def test_half_a_surrogate_pair_survives_too():
-    """V-3, V-58: the stored text is untouched, also where it is no text that UTF-8 could hold."""
+    """review/V-3, review/V-58: the stored text is untouched, also where it is no text that UTF-8 could hold."""
     entry = Entry(type="custom", id="a", parent_id=None, timestamp=stamp(0), data={"text": "\ud800seed"})
 
     assert read_lines(to_line(entry)).entries[0] == entry
@@ -410,7 +416,7 @@ def test_half_a_surrogate_pair_survives_too():
     ids=lambda line: repr(line)[:40],
 )
 def test_a_line_that_is_no_entry_is_left_out_with_a_remark(line: bytes):
-    """V-10: and everything around it counts."""
+    """review/V-10: and everything around it counts."""
     before = to_line(Entry(type="message", id="one", parent_id=None, timestamp=stamp(0)))
     after = to_line(Entry(type="message", id="two", parent_id="one", timestamp=stamp(0)))
     read = read_lines(before + line + b"\n\r\n\n" + after)

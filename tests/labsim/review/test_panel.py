@@ -1,4 +1,6 @@
-"""The overlay panel: rows that fit, text that harms nobody, keys that are whole, one outcome (section 8)."""
+"""The overlay panel: rows that fit, text that harms nobody, keys that are whole, one outcome (review/V-50 to
+review/V-61).
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def _one(character: str) -> int:
 
 
 def test_the_twelve_rows_of_a_short_note():
-    """V-51, V-52: title with status and revision, rule, eight lines padded with blanks, position, hint."""
+    """review/V-51, review/V-52: title with status and revision, rule, eight lines padded with blanks, position,
+    hint.
+    """
     assert panel("One.\nTwo.", 46, Status.ACCEPTED, 3).rows == (
         "Review desk: accepted, revision 3",
         "-" * 46,
@@ -62,7 +66,7 @@ def test_the_twelve_rows_of_a_short_note():
 
 @pytest.mark.parametrize(("viewport", "width"), [(1, 1), (20, 20), (99, 99), (100, 100), (101, 100), (300, 100)])
 def test_the_width_is_the_viewports_but_at_most_100(viewport: int, width: int):
-    """V-50."""
+    """review/V-50."""
     shown = panel("x" * 500, viewport)
 
     assert shown.width == width
@@ -72,12 +76,12 @@ def test_the_width_is_the_viewports_but_at_most_100(viewport: int, width: int):
 
 @pytest.mark.parametrize("viewport", [0, -5])
 def test_a_terminal_without_columns_counts_as_one_column_wide(viewport: int):
-    """V-50: at any width of 1 or more; less than that is no width."""
+    """review/V-50: at any width of 1 or more; less than that is no width."""
     assert panel("ab", viewport).body[:2] == ("a", "b")
 
 
 def test_rows_that_are_too_long_are_cut_with_an_ellipsis():
-    """V-52."""
+    """review/V-52."""
     assert panel("x", 10).rows[0] == "Review de…"
     assert panel("x", 10).rows[-1] == "Up/Down s…"
     assert panel("x", 1).rows == ("…", "-", "x", "", "", "", "", "", "", "", "…", "…")
@@ -100,7 +104,9 @@ HOSTILE = st.lists(st.sampled_from(PIECES) | st.characters(), max_size=60).map("
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(HOSTILE, st.sampled_from([1, 2, 3, 20, 100, 300]), st.integers(0, 30))
 def test_no_row_is_ever_too_wide_and_the_body_always_has_eight_lines(text: str, viewport: int, downs: int):
-    """V-50, V-51, V-54, V-58, T16: for any text, at any width, wherever one has scrolled to."""
+    """review/V-50, review/V-51, review/V-54, review/V-58, review-t16: for any text, at any width, wherever one has
+    scrolled to.
+    """
     shown = panel(text, viewport)
     for _ in range(downs):
         shown = shown.press(DOWN)
@@ -117,12 +123,12 @@ def test_no_row_is_ever_too_wide_and_the_body_always_has_eight_lines(text: str, 
 
 
 def test_twelve_thousand_hostile_characters_are_only_a_long_note():
-    """T16, V-50: the longest note there can be, of the worst characters."""
+    """review-t16, review/V-50: the longest note there can be, of the worst characters."""
     text = ("\x1b]0;x\x07\x1b[31m\u202e<script>alert(1)</script>田\u0301\t" * 400)[:12_000]
     shown = panel(text, 20)
 
     assert max(map(widest, shown.lines)) <= 20
-    assert "<script>" in "".join(shown.lines)  # V-58 takes nothing out that is only text
+    assert "<script>" in "".join(shown.lines)  # review/V-58 takes nothing out that is only text
     assert "\x1b" not in "".join(shown.lines)
 
 
@@ -151,14 +157,14 @@ def test_twelve_thousand_hostile_characters_are_only_a_long_note():
     ],
 )
 def test_text_is_wrapped_at_spaces_if_possible(text: str, width: int, rows: list[str]):
-    """V-53."""
+    """review/V-53."""
     assert list(wrap(text, width)) == rows
 
 
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(HOSTILE, st.integers(2, 30))
 def test_wrapping_loses_nothing_but_the_spaces_it_breaks_at(text: str, width: int):
-    """V-53."""
+    """review/V-53."""
     clean = sanitise(text)
 
     assert "".join(wrap(clean, width)).replace(" ", "") == clean.replace(" ", "").replace("\n", "")
@@ -169,12 +175,12 @@ def test_wrapping_loses_nothing_but_the_spaces_it_breaks_at(text: str, width: in
     [("a", 1), ("田", 2), ("\u0301", 0), ("é", 1), ("\u200b", 0), ("가", 2), ("🇩🇪", 4), ("☰", 2), ("\xad", 1)],
 )
 def test_columns_of_a_character(text: str, width: int):
-    """V-50: as a terminal counts; where terminals differ, the larger number."""
+    """review/V-50: as a terminal counts; where terminals differ, the larger number."""
     assert columns(text) == width
 
 
 def test_marks_belong_to_the_character_before():
-    """V-53."""
+    """review/V-53."""
     assert list(clusters("\u0301ae\u0301\u0302田\ufe0f")) == [
         ("\u0301", 0),
         ("a", 1),
@@ -188,7 +194,7 @@ def test_marks_belong_to_the_character_before():
     [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("田田", 3, "田…"), ("田田", 2, "…"), ("ab", 1, "…"), ("ab", 0, "")],
 )
 def test_cutting_leaves_room_for_the_ellipsis(text: str, width: int, shown: str):
-    """V-52."""
+    """review/V-52."""
     assert cut(text, width) == shown
 
 
@@ -225,27 +231,31 @@ def test_cutting_leaves_room_for_the_ellipsis(text: str, width: int, shown: str)
     ],
 )
 def test_what_acts_on_a_terminal_is_taken_out_and_nothing_else(text: str, shown: str):
-    """V-58: ANSI and OSC sequences, control characters but newline and tab, C1, half pairs, bidi controls."""
+    """review/V-58: ANSI and OSC sequences, control characters but newline and tab, C1, half pairs, bidi
+    controls.
+    """
     assert sanitise(text) == shown
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(HOSTILE)
 def test_sanitising_twice_changes_nothing_more(text: str):
-    """V-58: what was taken out leaves nothing behind that would have to be taken out."""
+    """review/V-58: what was taken out leaves nothing behind that would have to be taken out."""
     assert sanitise(sanitise(text)) == sanitise(text)
 
 
 @pytest.mark.parametrize("opener", ["\x1b]", "\x9d", "\x1bP", "\x1b[0"])
 def test_sanitising_takes_no_longer_for_a_note_of_openings(opener: str):
-    """V-58: 12,000 characters that open a sequence and never close it; quadratic work would show in the suite."""
+    """review/V-58: 12,000 characters that open a sequence and never close it; quadratic work would show in the
+    suite.
+    """
     text = (opener * 12_000)[:12_000]
 
     assert "\x1b" not in sanitise(text)
 
 
 def test_the_stored_text_is_untouched():
-    """V-58: for display only; the outcome records the text as it was."""
+    """review/V-58: for display only; the outcome records the text as it was."""
     hostile = "\x1b[31mRed\r\n\u202e<b>\ttab"
     bench = Bench(note=hostile)
     bench.say("overlay")
@@ -269,7 +279,7 @@ def positions(shown: Panel, *chunks: str) -> list[int]:
 
 
 def test_up_and_down_move_by_one_line_and_stay_in_range():
-    """V-54, V-55: both spellings of the arrows."""
+    """review/V-54, review/V-55: both spellings of the arrows."""
     shown = panel(LONG)
 
     assert positions(shown, UP, DOWN, DOWN_APPLICATION, UP_APPLICATION, UP, UP) == [0, 1, 2, 1, 0, 0]
@@ -281,7 +291,7 @@ def test_up_and_down_move_by_one_line_and_stay_in_range():
 
 
 def test_a_note_of_eight_lines_does_not_scroll():
-    """V-54: the offset stays within 0 and the number of lines less eight."""
+    """review/V-54: the offset stays within 0 and the number of lines less eight."""
     assert positions(panel("\n".join("12345678")), DOWN, DOWN) == [0, 0]
 
 
@@ -290,7 +300,7 @@ def test_a_note_of_eight_lines_does_not_scroll():
     [("a", PanelOutcome.ACCEPT), ("r", PanelOutcome.REJECT), (ESC, PanelOutcome.CANCEL)],
 )
 def test_three_keys_decide(chunk: str, outcome: PanelOutcome):
-    """S13, V-55."""
+    """review/S13, review/V-55."""
     assert panel(NOTE).press(chunk).outcome is outcome
 
 
@@ -316,7 +326,9 @@ NO_KEYS = [
 
 @pytest.mark.parametrize("chunk", [*NO_KEYS, "\x1b[C", "\x1b[1;2A", "\x1b[200~a\x1b[201~", "\x1b[Aa"])
 def test_anything_else_is_ignored(chunk: str):
-    """V-55, V-56: capital letters, Enter, pasted text; a chunk counts whole, so an arrow is never an Escape."""
+    """review/V-55, review/V-56: capital letters, Enter, pasted text; a chunk counts whole, so an arrow is never an
+    Escape.
+    """
     shown = panel(LONG).press(DOWN)
 
     assert shown.press(chunk) is shown
@@ -325,14 +337,14 @@ def test_anything_else_is_ignored(chunk: str):
 @pytest.mark.parametrize("first", ["a", "r", ESC])
 @pytest.mark.parametrize("later", ["a", "r", ESC, DOWN, UP])
 def test_the_first_outcome_wins(first: str, later: str):
-    """V-57: later keys do nothing."""
+    """review/V-57: later keys do nothing."""
     decided = panel(LONG).press(first)
 
     assert decided.press(later) is decided
 
 
 def test_a_resize_wraps_again_and_keeps_the_offset_in_range():
-    """V-61."""
+    """review/V-61."""
     shown = panel("word " * 100, 20)
     for _ in range(50):
         shown = shown.press(DOWN)
@@ -348,7 +360,7 @@ def test_a_resize_wraps_again_and_keeps_the_offset_in_range():
 
 @pytest.mark.parametrize(("chunk", "status"), [("a", "accepted"), ("r", "rejected"), (ESC, "cancelled")])
 def test_each_outcome_of_the_panel_is_one_entry(chunk: str, status: str):
-    """S13, V-60: recorded with the text as it was; hidden, disposed, focus returned."""
+    """review/S13, review/V-60: recorded with the text as it was; hidden, disposed, focus returned."""
     bench = Bench()
     bench.say("overlay")
     overlays = bench.host.overlays
@@ -364,7 +376,7 @@ def test_each_outcome_of_the_panel_is_one_entry(chunk: str, status: str):
 
 
 def test_the_panel_is_a_question_that_any_driver_can_answer():
-    """V-52, V-58: its title, its sanitised text, and the three outcomes as options."""
+    """review/V-52, review/V-58: its title, its sanitised text, and the three outcomes as options."""
     bench = Bench(note="\x1b[31mRed\n")
     bench.say("overlay")
     (question,) = bench.stage.questions
@@ -377,7 +389,7 @@ def test_the_panel_is_a_question_that_any_driver_can_answer():
 
 @pytest.mark.parametrize("answer", [UNSET, None, "publish", "Accept locally", 5, True])
 def test_an_outcome_that_is_none_of_the_three_cancels(answer: object):
-    """S13, V-17: as with the selector, only the exact word accepts."""
+    """review/S13, review/V-17: as with the selector, only the exact word accepts."""
     bench = Bench()
     bench.say("overlay")
     bench.reply(answer)
@@ -386,7 +398,7 @@ def test_an_outcome_that_is_none_of_the_three_cancels(answer: object):
 
 
 def test_a_key_after_the_outcome_finds_nobody():
-    """V-57, V-59: the panel listens while it is shown, and types nothing anywhere."""
+    """review/V-57, review/V-59: the panel listens while it is shown, and types nothing anywhere."""
     bench = Bench()
     bench.say("overlay")
     shown = bench.host.overlays.shown
@@ -401,7 +413,7 @@ def test_a_key_after_the_outcome_finds_nobody():
 
 
 def test_revoke_hides_the_panel_at_once():
-    """V-60, V-47, S9: off the screen before anybody hears of it; nothing recorded."""
+    """review/V-60, review/V-47, review/S9: off the screen before anybody hears of it; nothing recorded."""
     bench = Bench()
     bench.say("overlay")
     shown = bench.host.overlays.shown
@@ -417,7 +429,7 @@ def test_revoke_hides_the_panel_at_once():
 
 
 def test_a_panel_of_a_resized_terminal():
-    """V-61: the panel on screen follows, and so does the next one."""
+    """review/V-61: the panel on screen follows, and so does the next one."""
     bench = Bench(note="word " * 40, viewport=20)
     bench.say("overlay")
     overlays = bench.host.overlays
@@ -432,7 +444,7 @@ def test_a_panel_of_a_resized_terminal():
 
 
 def test_a_panel_that_is_ready_after_the_abort_is_never_shown():
-    """V-60: disposed, not shown; the custom call is rejected with the abort's reason."""
+    """review/V-60: disposed, not shown; the custom call is rejected with the abort's reason."""
     stage = Stage()
     overlays, signal, ready = StageOverlays(stage), AbortSignal(stage), Future[Panel](stage)
 
@@ -451,7 +463,7 @@ def test_a_panel_that_is_ready_after_the_abort_is_never_shown():
 
 
 def test_an_abort_beforehand_makes_no_panel():
-    """V-60, R-33: the factory is not even called."""
+    """review/V-60, rpc/R-33: the factory is not even called."""
     stage = Stage()
     made: list[Any] = []
     task = stage.spawn(StageOverlays(stage).custom(made.append, signal=AbortSignal(stage, aborted=True)))  # type: ignore[arg-type]

@@ -40,7 +40,7 @@ def test_the_packed_words_are_those_of_the_data_files():
     assert (made["COPY_JSON"], made["RELEASE_NOTE"]) == (COPY_JSON, RELEASE_NOTE)
 
 
-#: Section 4 to 8, and 2: the interface strings, as the specification spells them.
+#: The interface strings, written out.
 SPECIFIED = {
     "entry": "workbook-review-desk-state",
     "note": "release-note.txt",
@@ -101,7 +101,7 @@ WORDS = dict(strings(json.loads(COPY_JSON)))
 
 @pytest.mark.parametrize("name", SPECIFIED)
 def test_a_specified_string_is_spelled_as_specified(name: str):
-    """V-4, V-7, V-20 to V-29, V-52, section 5 and 7."""
+    """review/V-4, review/V-7, review/V-20 to review/V-29, review/V-52, review/check-1 to review/check-10."""
     assert WORDS[name] == SPECIFIED[name]
 
 
@@ -129,7 +129,7 @@ def test_words_that_are_missing_or_unknown_are_refused():
 
 
 def test_the_packaged_note_is_a_valid_draft_with_enough_to_scroll():
-    """V-2, V-4, V-51: real text, with a final newline, longer than the panel's eight lines."""
+    """review/V-2, review/V-4, review/V-51: real text, with a final newline, longer than the panel's eight lines."""
     text = PACKAGED_NOTE.decode()
 
     assert valid_text(text)
@@ -179,12 +179,12 @@ S = "session-1"
 SAID: list[tuple[Any, str]] = [
     (events.CommandGiven(at_ms=0, word="review"), "a person says /review-desk review"),
     (
-        events.StepTaken(at_ms=0, action=Action.REVOKE, rule="S9", phase=Phase.CONFIRMING, to=Phase.IDLE),
-        "revoke (S9): the desk was confirming and is idle",
+        events.StepTaken(at_ms=0, action=Action.REVOKE, rule="review/S9", phase=Phase.CONFIRMING, to=Phase.IDLE),
+        "revoke (review/S9): the desk was confirming and is idle",
     ),
     (
-        events.StepTaken(at_ms=0, action=Action.READ, rule="S1", phase=Phase.IDLE, to=Phase.IDLE),
-        "read (S1): the desk stays idle",
+        events.StepTaken(at_ms=0, action=Action.READ, rule="review/S1", phase=Phase.IDLE, to=Phase.IDLE),
+        "read (review/S1): the desk stays idle",
     ),
     *(
         (

@@ -40,7 +40,7 @@ def wire(events: Any) -> list[RpcEvent]:
     return [event for event in events if isinstance(event, RpcEvent)]
 
 
-# Section 6: the generic approval prompt
+# rpc/R-42, rpc/R-46: the generic approval prompt
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,9 @@ def wire(events: Any) -> list[RpcEvent]:
 def test_the_client_answers_one_request(
     choice: Any, payload: dict[str, Any], value: Any, by: SettledBy, error: str | None
 ) -> None:
-    """Section 6, R-18: title and labels, no details and no timeout; only the exact label runs the tool."""
+    """rpc/R-42, rpc/R-46, rpc/R-18: title and labels, no details and no timeout; only the exact label runs the
+    tool.
+    """
     report = play(ui="rpc", choices=[choice])
 
     assert wire(report.ledger) == [
@@ -73,7 +75,7 @@ def test_the_client_answers_one_request(
 
 @pytest.mark.parametrize("message", [CLIENT_DISCONNECTED, "client went away"])
 def test_a_client_that_goes_away_refuses_the_call(message: str) -> None:
-    """R-40, R-42: the dialog raises, nobody declined anything, and the tool does not run."""
+    """rpc/R-40, rpc/R-42: the dialog raises, nobody declined anything, and the tool does not run."""
     report = play(ui="rpc", choices=[{"disconnect": message}])
 
     assert wire(report.ledger) == [
@@ -93,7 +95,9 @@ def test_a_client_that_goes_away_refuses_the_call(message: str) -> None:
 
 
 def test_every_later_dialog_raises_the_same_and_gets_no_reply() -> None:
-    """R-40, R-41: the request still goes out, and a client that is gone sends nothing back (wrapper-0519)."""
+    """rpc/R-40, rpc/R-41: the request still goes out, and a client that is gone sends nothing back
+    (wrapper-0519).
+    """
     report = play(ui="rpc", choices=[{"disconnect": "away"}, "Approve", "Approve"], repeat=3)
 
     assert [call.error for call in report.calls] == ["away"] * 3
@@ -111,7 +115,7 @@ def live(**given: Any) -> Performance:
 
 
 def test_an_unanswered_request_blocks_its_call_until_the_client_answers_or_leaves() -> None:
-    """R-46: neither timeout nor signal closes it; an hour later it is still there."""
+    """rpc/R-46: neither timeout nor signal closes it; an hour later it is still there."""
     performance = live(abortAtMs=10)
     performance.advance(3_600_000)
     (question,) = performance.report().questions
@@ -126,7 +130,7 @@ def test_an_unanswered_request_blocks_its_call_until_the_client_answers_or_leave
 
 
 def test_nobody_is_asked_once_the_client_is_gone() -> None:
-    """R-40: a later request waits for nobody, so the case comes to its end by itself."""
+    """rpc/R-40: a later request waits for nobody, so the case comes to its end by itself."""
     performance = live(repeat=2)
     performance.fail("q-1", HostError("away"))
     report = performance.report()
@@ -140,7 +144,7 @@ def test_nobody_is_asked_once_the_client_is_gone() -> None:
 
 
 def test_a_late_reply_is_swallowed() -> None:
-    """R-38: its frame arrives, and nothing else happens: no frame back, no error, state unchanged."""
+    """rpc/R-38: its frame arrives, and nothing else happens: no frame back, no error, state unchanged."""
     performance = live()
     assert performance.reply("q-1", "Deny")
     before = performance.report()
@@ -206,7 +210,9 @@ class Client:
 def test_each_dialog_is_one_request_and_one_reply(
     dialog: str, request_: dict[str, Any], value: Any, payload: dict[str, Any], result: Any
 ) -> None:
-    """Sections 3.1 and 4, R-4; only an exact true confirms (R-32), though the client may send anything."""
+    """rpc/R-16 to rpc/R-21, rpc/R-25 to rpc/R-32, rpc/R-4; only an exact true confirms (rpc/R-32), though the
+    client may send anything.
+    """
     client = Client()
     task = client.open(dialog)
     client.stage.reply("q-1", value)
@@ -217,7 +223,7 @@ def test_each_dialog_is_one_request_and_one_reply(
 
 @pytest.mark.parametrize("dialog", ["select", "confirm", "input", "editor"])
 def test_an_abort_closes_the_dialog_at_both_ends(dialog: str) -> None:
-    """R-20, R-34, R-52: one cancel frame, which the client does not answer."""
+    """rpc/R-20, rpc/R-34, rpc/R-52: one cancel frame, which the client does not answer."""
     client = Client()
     signal = AbortSignal(client.stage)
     task = client.open(dialog, signal)
@@ -231,7 +237,7 @@ def test_an_abort_closes_the_dialog_at_both_ends(dialog: str) -> None:
 
 
 def test_a_reply_that_crosses_the_cancel_is_swallowed() -> None:
-    """R-38, R-39: the client answered before it read that it should close the dialog."""
+    """rpc/R-38, rpc/R-39: the client answered before it read that it should close the dialog."""
     client = Client()
     signal = AbortSignal(client.stage)
     task = client.open("confirm", signal)
@@ -245,7 +251,7 @@ def test_a_reply_that_crosses_the_cancel_is_swallowed() -> None:
 
 @pytest.mark.parametrize("dialog", ["select", "confirm", "input", "editor"])
 def test_an_abort_after_the_answer_sends_nothing(dialog: str) -> None:
-    """R-37, R-39: whichever comes first wins, and clears up."""
+    """rpc/R-37, rpc/R-39: whichever comes first wins, and clears up."""
     client = Client()
     signal = AbortSignal(client.stage)
     client.open(dialog, signal)
@@ -256,7 +262,7 @@ def test_an_abort_after_the_answer_sends_nothing(dialog: str) -> None:
 
 
 def test_two_dialogs_are_matched_by_id_whatever_the_order() -> None:
-    """R-44."""
+    """rpc/R-44."""
     client = Client()
     first, second = client.open("input"), client.open("select")
     client.stage.reply("q-2", "b")
@@ -268,7 +274,7 @@ def test_two_dialogs_are_matched_by_id_whatever_the_order() -> None:
 
 @pytest.mark.parametrize("failing", ["q-1", "q-2"])
 def test_a_disconnect_ends_every_open_dialog(failing: str) -> None:
-    """R-40: whichever question the news came through; each raises the same, and none is left open."""
+    """rpc/R-40: whichever question the news came through; each raises the same, and none is left open."""
     client = Client()
     tasks = [client.open(dialog) for dialog in ("input", "confirm", "select")]
     client.stage.fail(failing, HostError("away"))
@@ -285,7 +291,7 @@ def test_a_disconnect_ends_every_open_dialog(failing: str) -> None:
 
 
 def test_a_script_answers_handlers_and_approval_alike() -> None:
-    """W-79: in the order of the questions, whoever asks; a confirm is no prompt."""
+    """wrapper/W-79: in the order of the questions, whoever asks; a confirm is no prompt."""
     report = play(ui="rpc", choices=[True, "Approve"], handlers=[{"asks": "Really?"}])
 
     assert kinds(report.ledger)[1:4] == ["tool_approval_requested", "rpc.select", "tool_approval_resolved"]
@@ -293,7 +299,7 @@ def test_a_script_answers_handlers_and_approval_alike() -> None:
 
 
 def test_shutdown_handlers_may_all_have_a_dialog_open() -> None:
-    """W-62, R-40, R-44: side by side, and one disconnect ends them all; the session still ends."""
+    """wrapper/W-62, rpc/R-40, rpc/R-44: side by side, and one disconnect ends them all; the session still ends."""
     client, ended = Client(), list[str]()
     extension = Extension("desk")
 
@@ -314,7 +320,7 @@ def test_shutdown_handlers_may_all_have_a_dialog_open() -> None:
 
 
 def test_a_scripted_client_that_leaves_answers_nothing_more() -> None:
-    """R-40: what stands in the script after that was never sent."""
+    """rpc/R-40: what stands in the script after that was never sent."""
     client = Client(Disconnects("away"), Says("a"))
 
     for _ in range(2):

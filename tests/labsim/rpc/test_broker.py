@@ -1,4 +1,4 @@
-"""The life of a dialog over RPC: spec/rpc.md sections 4 to 6."""
+"""The life of a dialog over RPC: rpc/R-25 to rpc/R-46."""
 
 from __future__ import annotations
 
@@ -60,27 +60,28 @@ def reply(payload: dict[str, Any], dialog_id: str = "req-1") -> dict[str, Any]:
     return {"type": "extension_ui_response", "id": dialog_id, **payload}
 
 
-# --------------------------------------------------------------------------------- what a reply means (section 4)
+# --------------------------------------------------------------------------------- what a reply means (rpc/R-25 to
+# rpc/R-32)
 
 VALUE_ROWS: list[tuple[str, dict[str, Any], Any, SettledBy]] = [
-    ("R-25", {"cancelled": True}, UNSET, SettledBy.CANCELLED),
-    ("R-25", {"cancelled": True, "value": "Approve"}, UNSET, SettledBy.CANCELLED),
-    ("R-25", {"cancelled": "yes", "value": "Approve"}, UNSET, SettledBy.CANCELLED),
-    ("R-25", {"cancelled": [], "value": "Approve"}, UNSET, SettledBy.CANCELLED),
-    ("R-26", {"cancelled": False}, UNSET, SettledBy.REPLY),
-    ("R-26", {}, UNSET, SettledBy.REPLY),
-    ("R-26", {"confirmed": True}, UNSET, SettledBy.REPLY),
-    ("R-26", {"timedOut": True}, UNSET, SettledBy.REPLY),
-    ("R-27", {"cancelled": False, "value": "Approve"}, "Approve", SettledBy.REPLY),
-    ("R-27", {"cancelled": None, "value": "Approve"}, "Approve", SettledBy.REPLY),
-    ("R-27", {"cancelled": 0, "value": "Approve"}, "Approve", SettledBy.REPLY),
-    ("R-27", {"cancelled": "", "value": "Approve"}, "Approve", SettledBy.REPLY),
-    ("R-18", {"value": "not offered"}, "not offered", SettledBy.REPLY),
-    ("R-18", {"value": ""}, "", SettledBy.REPLY),
-    ("R-28", {"value": 5}, 5, SettledBy.REPLY),
-    ("R-28", {"value": 0}, 0, SettledBy.REPLY),
-    ("R-28", {"value": None}, None, SettledBy.REPLY),
-    ("R-28", {"value": ["Approve"]}, ["Approve"], SettledBy.REPLY),
+    ("rpc/R-25", {"cancelled": True}, UNSET, SettledBy.CANCELLED),
+    ("rpc/R-25", {"cancelled": True, "value": "Approve"}, UNSET, SettledBy.CANCELLED),
+    ("rpc/R-25", {"cancelled": "yes", "value": "Approve"}, UNSET, SettledBy.CANCELLED),
+    ("rpc/R-25", {"cancelled": [], "value": "Approve"}, UNSET, SettledBy.CANCELLED),
+    ("rpc/R-26", {"cancelled": False}, UNSET, SettledBy.REPLY),
+    ("rpc/R-26", {}, UNSET, SettledBy.REPLY),
+    ("rpc/R-26", {"confirmed": True}, UNSET, SettledBy.REPLY),
+    ("rpc/R-26", {"timedOut": True}, UNSET, SettledBy.REPLY),
+    ("rpc/R-27", {"cancelled": False, "value": "Approve"}, "Approve", SettledBy.REPLY),
+    ("rpc/R-27", {"cancelled": None, "value": "Approve"}, "Approve", SettledBy.REPLY),
+    ("rpc/R-27", {"cancelled": 0, "value": "Approve"}, "Approve", SettledBy.REPLY),
+    ("rpc/R-27", {"cancelled": "", "value": "Approve"}, "Approve", SettledBy.REPLY),
+    ("rpc/R-18", {"value": "not offered"}, "not offered", SettledBy.REPLY),
+    ("rpc/R-18", {"value": ""}, "", SettledBy.REPLY),
+    ("rpc/R-28", {"value": 5}, 5, SettledBy.REPLY),
+    ("rpc/R-28", {"value": 0}, 0, SettledBy.REPLY),
+    ("rpc/R-28", {"value": None}, None, SettledBy.REPLY),
+    ("rpc/R-28", {"value": ["Approve"]}, ["Approve"], SettledBy.REPLY),
 ]
 
 
@@ -89,7 +90,9 @@ VALUE_ROWS: list[tuple[str, dict[str, Any], Any, SettledBy]] = [
 def test_a_reply_to_a_value_dialog_resolves_it(
     dialog: Dialog, rule: str, payload: dict[str, Any], value: Any, by: SettledBy
 ) -> None:
-    """R-18, R-25 to R-28: cancelled beats a value, a missing value is nothing, any value comes as sent."""
+    """rpc/R-18, rpc/R-25 to rpc/R-28: cancelled beats a value, a missing value is nothing, any value comes as
+    sent.
+    """
     broker = opened(dialog)
 
     assert broker.receive(reply(payload)), rule
@@ -97,23 +100,23 @@ def test_a_reply_to_a_value_dialog_resolves_it(
 
 
 CONFIRM_ROWS: list[tuple[str, dict[str, Any], Any, SettledBy]] = [
-    ("R-30", {"confirmed": True}, True, SettledBy.REPLY),
-    ("R-30", {"confirmed": False}, False, SettledBy.REPLY),
-    ("R-30", {"confirmed": True, "cancelled": False}, True, SettledBy.REPLY),
-    ("R-31", {"cancelled": True}, False, SettledBy.CANCELLED),
-    ("R-31", {"cancelled": True, "confirmed": True}, False, SettledBy.CANCELLED),
-    ("R-31", {"value": "Approve"}, False, SettledBy.REPLY),
-    ("R-31", {"value": True}, False, SettledBy.REPLY),
-    ("R-31", {}, False, SettledBy.REPLY),
-    ("R-32", {"confirmed": "yes"}, "yes", SettledBy.REPLY),
-    ("R-32", {"confirmed": None}, None, SettledBy.REPLY),
-    ("R-32", {"confirmed": 1}, 1, SettledBy.REPLY),
+    ("rpc/R-30", {"confirmed": True}, True, SettledBy.REPLY),
+    ("rpc/R-30", {"confirmed": False}, False, SettledBy.REPLY),
+    ("rpc/R-30", {"confirmed": True, "cancelled": False}, True, SettledBy.REPLY),
+    ("rpc/R-31", {"cancelled": True}, False, SettledBy.CANCELLED),
+    ("rpc/R-31", {"cancelled": True, "confirmed": True}, False, SettledBy.CANCELLED),
+    ("rpc/R-31", {"value": "Approve"}, False, SettledBy.REPLY),
+    ("rpc/R-31", {"value": True}, False, SettledBy.REPLY),
+    ("rpc/R-31", {}, False, SettledBy.REPLY),
+    ("rpc/R-32", {"confirmed": "yes"}, "yes", SettledBy.REPLY),
+    ("rpc/R-32", {"confirmed": None}, None, SettledBy.REPLY),
+    ("rpc/R-32", {"confirmed": 1}, 1, SettledBy.REPLY),
 ]
 
 
 @pytest.mark.parametrize(("rule", "payload", "value", "by"), CONFIRM_ROWS)
 def test_a_reply_to_a_confirm_resolves_it(rule: str, payload: dict[str, Any], value: Any, by: SettledBy) -> None:
-    """R-30 to R-32: everything but `confirmed` is a no; what `confirmed` holds is delivered as it came."""
+    """rpc/R-30 to rpc/R-32: everything but `confirmed` is a no; what `confirmed` holds is delivered as it came."""
     broker = opened(CONFIRM)
 
     assert broker.receive(reply(payload)), rule
@@ -128,7 +131,7 @@ def test_a_reply_to_a_confirm_resolves_it(rule: str, payload: dict[str, Any], va
 def test_a_host_that_timed_out_itself_fires_the_callback_except_for_an_editor(
     dialog: Dialog, timed_out: object
 ) -> None:
-    """R-29: the callback comes before the settlement, and an editor has none."""
+    """rpc/R-29: the callback comes before the settlement, and an editor has none."""
     broker = opened(dialog)
     broker.receive(reply({"cancelled": True, "timedOut": timed_out}))
     resolved = Resolved(dialog_id="req-1", value=nothing_for(dialog), by=SettledBy.CANCELLED)
@@ -141,7 +144,7 @@ def test_a_host_that_timed_out_itself_fires_the_callback_except_for_an_editor(
 
 @pytest.mark.parametrize("payload", [{"timedOut": True}, {"timedOut": True, "cancelled": False, "value": "a"}])
 def test_timed_out_without_cancelled_fires_nothing(payload: dict[str, Any]) -> None:
-    """R-29: only a cancelled reply can have timed out."""
+    """rpc/R-29: only a cancelled reply can have timed out."""
     broker = opened(SELECT)
     broker.receive(reply(payload))
 
@@ -159,7 +162,7 @@ def test_timed_out_without_cancelled_fires_nothing(payload: dict[str, Any]) -> N
 def test_a_reply_record_is_taken_like_the_object_it_is_on_the_wire(
     dialog: Dialog, answer: ValueReply | ConfirmReply | CancelReply, value: Any
 ) -> None:
-    """Section 4: a stand-in for a host need not spell JSON."""
+    """rpc/R-25 to rpc/R-32: a stand-in for a host need not spell JSON."""
     broker = opened(dialog)
 
     assert broker.receive(answer)
@@ -168,12 +171,13 @@ def test_a_reply_record_is_taken_like_the_object_it_is_on_the_wire(
     assert resolved.value == value
 
 
-# ------------------------------------------------------------------------------------- the lifetime (section 5)
+# ------------------------------------------------------------------------------------- the lifetime (rpc/R-33 to
+# rpc/R-41)
 
 
 @pytest.mark.parametrize("dialog", ALL, ids=lambda d: d.kind)
 def test_a_dialog_opens_with_one_frame_and_waits(dialog: Dialog) -> None:
-    """R-44, R-46: until something happens to it, it is open, however long that takes."""
+    """rpc/R-44, rpc/R-46: until something happens to it, it is open, however long that takes."""
     broker = Broker()
 
     assert broker.ask(dialog, now_ms=0) == Asked(dialog_id="req-1", frames=(dialog.request("req-1"),))
@@ -184,7 +188,7 @@ def test_a_dialog_opens_with_one_frame_and_waits(dialog: Dialog) -> None:
 @pytest.mark.parametrize("lost", [False, True])
 @pytest.mark.parametrize("dialog", ALL, ids=lambda d: d.kind)
 def test_a_signal_aborted_before_the_call_sends_nothing(dialog: Dialog, lost: bool) -> None:
-    """R-33: no request and no cancel frame, and it wins over a disconnect (recorded: rpc-0104)."""
+    """rpc/R-33: no request and no cancel frame, and it wins over a disconnect (recorded: rpc-0104)."""
     broker = Broker()
     if lost:
         broker.disconnect()
@@ -199,7 +203,7 @@ def test_a_signal_aborted_before_the_call_sends_nothing(dialog: Dialog, lost: bo
 
 @pytest.mark.parametrize("dialog", ALL, ids=lambda d: d.kind)
 def test_an_abort_while_open_sends_one_cancel_frame(dialog: Dialog) -> None:
-    """R-20, R-34: it names the dialog and has an id of its own; a second abort finds nothing."""
+    """rpc/R-20, rpc/R-34: it names the dialog and has an id of its own; a second abort finds nothing."""
     broker = opened(dialog)
 
     assert broker.abort("req-1") == (CancelRequest(id="req-2", target_id="req-1"),)
@@ -211,7 +215,9 @@ def test_an_abort_while_open_sends_one_cancel_frame(dialog: Dialog) -> None:
 @pytest.mark.parametrize("kind", TIMED)
 @pytest.mark.parametrize("ms", [0, 5])
 def test_a_timer_fires_the_callback_and_resolves_without_a_frame(kind: type[Dialog], ms: int) -> None:
-    """R-21, R-35: the callback first, then no answer; the host is not told, it has its own timer (R-51)."""
+    """rpc/R-21, rpc/R-35: the callback first, then no answer; the host is not told, it has its own timer
+    (rpc/R-51).
+    """
     dialog = timed(kind, ms)
     broker = opened(dialog, now_ms=100)
     assert broker.next_deadline() == 100 + ms
@@ -228,7 +234,7 @@ def test_a_timer_fires_the_callback_and_resolves_without_a_frame(kind: type[Dial
 
 
 def test_an_editor_has_no_timer() -> None:
-    """R-36: its timeout is ignored, so it waits."""
+    """rpc/R-36: its timeout is ignored, so it waits."""
     broker = opened(Editor(title="Note", timeout_ms=5))
     broker.tick(10**9)
 
@@ -236,7 +242,9 @@ def test_an_editor_has_no_timer() -> None:
 
 
 def test_timers_fire_in_the_order_they_are_due() -> None:
-    """R-35, R-44: one late tick fires all that are due, the earliest first, and equals in the order of asking."""
+    """rpc/R-35, rpc/R-44: one late tick fires all that are due, the earliest first, and equals in the order of
+    asking.
+    """
     broker = Broker()
     for ms in (30, 10, 30, 40, 10):
         broker.ask(timed(Input, ms), now_ms=0)
@@ -249,7 +257,7 @@ def test_timers_fire_in_the_order_they_are_due() -> None:
 
 @pytest.mark.parametrize("kind", TIMED)
 def test_the_first_reply_clears_the_timer_and_the_listener(kind: type[Dialog]) -> None:
-    """R-37: afterwards neither time nor an abort says anything more."""
+    """rpc/R-37: afterwards neither time nor an abort says anything more."""
     broker = opened(timed(kind, 5))
     broker.receive(reply({"value": "a", "confirmed": True}))
     assert [type(outcome) for outcome in broker.poll()] == [Resolved]
@@ -265,7 +273,7 @@ def test_the_first_reply_clears_the_timer_and_the_listener(kind: type[Dialog]) -
 @pytest.mark.parametrize("first", ["reply", "abort", "timer", "disconnect"])
 @pytest.mark.parametrize("kind", TIMED)
 def test_a_second_or_late_reply_is_swallowed(kind: type[Dialog], first: str, late: dict[str, Any]) -> None:
-    """R-38, R-39: consumed like any other, without effect; whichever was processed first has won."""
+    """rpc/R-38, rpc/R-39: consumed like any other, without effect; whichever was processed first has won."""
     broker = opened(timed(kind, 5))
     match first:
         case "reply":
@@ -285,7 +293,7 @@ def test_a_second_or_late_reply_is_swallowed(kind: type[Dialog], first: str, lat
 
 @pytest.mark.parametrize("dialog_id", ["wrong", "", "req-2", "REQ-1"])
 def test_a_reply_to_an_unknown_id_is_swallowed(dialog_id: str) -> None:
-    """R-38: the open dialog stays open."""
+    """rpc/R-38: the open dialog stays open."""
     broker = opened(SELECT)
 
     assert broker.receive(reply({"value": "Approve"}, dialog_id))
@@ -293,7 +301,7 @@ def test_a_reply_to_an_unknown_id_is_swallowed(dialog_id: str) -> None:
 
 
 def test_replies_may_come_in_any_order() -> None:
-    """R-44: each dialog is matched by its id alone."""
+    """rpc/R-44: each dialog is matched by its id alone."""
     for order in permutations(range(1, 5)):
         broker = Broker()
         for dialog in ALL:
@@ -307,7 +315,7 @@ def test_replies_may_come_in_any_order() -> None:
 
 
 def test_malformed_lines_between_do_not_keep_a_dialog_from_resolving() -> None:
-    """R-2, R-11, R-14: each costs its own answer, and the reply that follows still counts."""
+    """rpc/R-2, rpc/R-11, rpc/R-14: each costs its own answer, and the reply that follows still counts."""
     stream = b"\n".join(
         [
             b"{",
@@ -346,7 +354,9 @@ def test_malformed_lines_between_do_not_keep_a_dialog_from_resolving() -> None:
     ],
 )
 def test_a_frame_that_is_no_reply_settles_nothing(frame: object, consumed: bool) -> None:
-    """R-10, R-11: consumed only if it is a control frame, and even then another kind of answer is not ours."""
+    """rpc/R-10, rpc/R-11: consumed only if it is a control frame, and even then another kind of answer is not
+    ours.
+    """
     broker = opened(SELECT)
 
     assert broker.receive(frame) is consumed
@@ -357,7 +367,7 @@ def test_a_frame_that_is_no_reply_settles_nothing(frame: object, consumed: bool)
 
 
 def test_a_disconnect_raises_every_open_dialog_and_cancels_none() -> None:
-    """R-40: in the order they were asked; nobody declined, so nothing resolves, and no frame is sent."""
+    """rpc/R-40: in the order they were asked; nobody declined, so nothing resolves, and no frame is sent."""
     broker = Broker()
     for dialog in ALL:
         broker.ask(dialog, now_ms=0)
@@ -375,7 +385,7 @@ def test_a_disconnect_raises_every_open_dialog_and_cancels_none() -> None:
 
 @pytest.mark.parametrize("dialog", ALL, ids=lambda d: d.kind)
 def test_a_dialog_after_the_disconnect_still_writes_its_frame_and_raises(dialog: Dialog) -> None:
-    """R-40, R-41: the frame is the real program's; the error is the disconnect's."""
+    """rpc/R-40, rpc/R-41: the frame is the real program's; the error is the disconnect's."""
     broker = Broker()
     broker.disconnect("already gone")
 
@@ -389,7 +399,7 @@ def test_a_dialog_after_the_disconnect_still_writes_its_frame_and_raises(dialog:
 
 @pytest.mark.parametrize("message", ["first", ""])
 def test_the_first_disconnect_names_the_error(message: str) -> None:
-    """R-40: a second one finds nothing open and does not rename what later dialogs raise."""
+    """rpc/R-40: a second one finds nothing open and does not rename what later dialogs raise."""
     broker = opened(SELECT)
     broker.disconnect(message)
     broker.disconnect("second")
@@ -446,7 +456,8 @@ def test_an_editor_that_raised_leaves_nothing_behind(asked_after: bool) -> None:
     assert (broker.abort("req-1"), broker.poll(), broker.state_of("req-1")) == ((), (), DialogState.CLOSED)
 
 
-# ---------------------------------------------------------------------------- the approval on the wire (section 6)
+# ---------------------------------------------------------------------------- the approval on the wire (rpc/R-42,
+# rpc/R-46)
 
 
 @pytest.mark.parametrize(
@@ -461,7 +472,9 @@ def test_an_editor_that_raised_leaves_nothing_behind(asked_after: bool) -> None:
     ],
 )
 def test_what_an_approval_gets_back(host_does: dict[str, Any] | None, expected: Outcome) -> None:
-    """Section 6, R-42: only the first row holds the one value that permits; the last is no answer at all."""
+    """rpc/R-42, rpc/R-46, rpc/R-42: only the first row holds the one value that permits; the last is no answer at
+    all.
+    """
     broker = opened(SELECT)
     if host_does is None:
         broker.disconnect()
@@ -478,7 +491,7 @@ def test_what_an_approval_gets_back(host_does: dict[str, Any] | None, expected: 
 
 
 def test_the_table_says_what_can_happen_to_a_dialog() -> None:
-    """R-34 to R-40 and item 29, pair by pair: what settles, what sends a frame, what fires the callback."""
+    """rpc/R-34 to rpc/R-40 and item 29, pair by pair: what settles, what sends a frame, what fires the callback."""
     rows = {
         (state.value, happening.value): (
             step.to.value,
@@ -501,7 +514,7 @@ def test_the_table_says_what_can_happen_to_a_dialog() -> None:
 
 @pytest.mark.parametrize("table", [LIFE, EDITOR_LIFE], ids=["dialogs", "editor"])
 def test_a_dialog_settles_exactly_when_it_stops_being_open(table: dict[Any, Any]) -> None:
-    """R-37 to R-40: every step from open settles, no other does, and nothing leads back."""
+    """rpc/R-37 to rpc/R-40: every step from open settles, no other does, and nothing leads back."""
     for (state, _), step in table.items():
         assert step.settles is (state is DialogState.OPEN)
         assert step.to is not DialogState.OPEN
@@ -509,7 +522,7 @@ def test_a_dialog_settles_exactly_when_it_stops_being_open(table: dict[Any, Any]
 
 
 def test_only_the_editor_lives_by_another_table() -> None:
-    """R-36, item 29: it never meets a timer and is never orphaned."""
+    """rpc/R-36, item 29: it never meets a timer and is never orphaned."""
     assert [life_of(dialog) is LIFE for dialog in ALL] == [True, True, True, False]
     assert set(EDITOR_LIFE) == {
         (DialogState.OPEN, Happening.REPLY),
@@ -549,7 +562,9 @@ facts = st.lists(
 @settings(deadline=None)  # the machine may be busy
 @given(facts)
 def test_whatever_happens_a_dialog_settles_at_most_once(script: list[tuple[Any, ...]]) -> None:
-    """R-37 to R-44: one settlement each at most, no entry for a settled one, no id used twice, no second cancel."""
+    """rpc/R-37 to rpc/R-44: one settlement each at most, no entry for a settled one, no id used twice, no second
+    cancel.
+    """
     broker, now = Broker(), 0
     asked: list[str] = []
     sent: list[Any] = []

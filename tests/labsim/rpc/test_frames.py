@@ -1,4 +1,4 @@
-"""Frames and lines of the RPC protocol: spec/rpc.md sections 1 to 4."""
+"""Frames and lines of the RPC protocol: rpc/R-1 to rpc/R-32."""
 
 from __future__ import annotations
 
@@ -135,13 +135,15 @@ REPLIES: list[tuple[Frame, str]] = [
 
 @pytest.mark.parametrize(("frame", "line"), [*REQUESTS, *REPLIES])
 def test_a_frame_is_one_line_that_leaves_out_what_is_not_there(frame: Frame, line: str) -> None:
-    """R-1, R-4, sections 3 and 4: one JSON object and a newline; an unset key is absent, never null."""
+    """rpc/R-1, rpc/R-4, rpc/R-16 to rpc/R-24, rpc/R-25 to rpc/R-32: one JSON object and a newline; an unset key is
+    absent, never null.
+    """
     assert write_line(frame) == line.encode() + b"\n"
 
 
 @pytest.mark.parametrize(("frame", "line"), REQUESTS)
 def test_a_host_reads_back_the_request_that_was_written(frame: Frame, line: str) -> None:
-    """Section 3: the method tells what the other fields are."""
+    """rpc/R-16 to rpc/R-24: the method tells what the other fields are."""
     assert read_request(json.loads(line)) == frame
 
 
@@ -157,12 +159,12 @@ def test_a_host_reads_back_the_request_that_was_written(frame: Frame, line: str)
     ],
 )
 def test_a_host_may_ignore_what_it_does_not_know(frame: object) -> None:
-    """R-53: an unknown method is not an error, and neither is any other kind of frame."""
+    """rpc/R-53: an unknown method is not an error, and neither is any other kind of frame."""
     assert read_request(frame) is None
 
 
 def test_a_host_ignores_unknown_fields() -> None:
-    """R-53: a field from a later version changes nothing."""
+    """rpc/R-53: a field from a later version changes nothing."""
     frame = {
         "type": "extension_ui_request",
         "id": "req-1",
@@ -175,7 +177,7 @@ def test_a_host_ignores_unknown_fields() -> None:
 
 
 def test_a_known_method_with_a_wrong_field_says_which() -> None:
-    """R-50: a host that cannot read a dialog's fields must not answer it as if it could."""
+    """rpc/R-50: a host that cannot read a dialog's fields must not answer it as if it could."""
     frame = {"type": "extension_ui_request", "id": "req-1", "method": "select", "title": "T", "options": "Approve"}
 
     with pytest.raises(msgspec.ValidationError, match=r"\$\.options"):
@@ -199,7 +201,9 @@ def test_a_known_method_with_a_wrong_field_says_which() -> None:
 def test_descriptions_travel_beside_the_labels(
     options: tuple[str | Option, ...], labels: list[str], details: list[dict[str, str]] | None
 ) -> None:
-    """R-16, R-17: options are plain labels; details are there only if one says something, then for every option."""
+    """rpc/R-16, rpc/R-17: options are plain labels; details are there only if one says something, then for every
+    option.
+    """
     expected = {"type": "extension_ui_request", "id": "req-1", "method": "select", "title": "T", "options": labels}
     if details is not None:
         expected["optionDetails"] = details
@@ -208,7 +212,7 @@ def test_descriptions_travel_beside_the_labels(
 
 
 def test_the_approval_prompt_is_one_bare_select() -> None:
-    """Section 6, R-46: the whole prompt as the title, two labels, no details and no timeout."""
+    """rpc/R-42, rpc/R-46, rpc/R-46: the whole prompt as the title, two labels, no details and no timeout."""
     prompt = "Tool: seed_note\nInput: {}"
 
     assert to_wire(Select(title=prompt, options=("Approve", "Deny")).request("req-1")) == {
@@ -221,7 +225,7 @@ def test_the_approval_prompt_is_one_bare_select() -> None:
 
 
 def test_the_ready_frame_offers_what_this_server_speaks() -> None:
-    """R-5, R-9: the limits are the real ones; of the versions, only protocol 1 is offered."""
+    """rpc/R-5, rpc/R-9: the limits are the real ones; of the versions, only protocol 1 is offered."""
     assert write_line(Ready()) == (
         b'{"type":"ready","protocolVersion":1,"supportedProtocolVersions":[1],'
         b'"maxFrameBytes":1048576,"maxReassembledFrameBytes":67108864}\n'
@@ -230,13 +234,13 @@ def test_the_ready_frame_offers_what_this_server_speaks() -> None:
 
 @pytest.mark.parametrize("setting", ["1", "true", "YES", " on ", "True\n"])
 def test_title_frames_are_switched_on_by(setting: str) -> None:
-    """Section 3.3: PI_RPC_EMIT_TITLE, trimmed and lower-cased, is 1, true, yes or on."""
+    """rpc/R-22 to rpc/R-23: PI_RPC_EMIT_TITLE, trimmed and lower-cased, is 1, true, yes or on."""
     assert emits_titles(setting)
 
 
 @pytest.mark.parametrize("setting", [None, "", "0", "off", "no", "2", "yes please"])
 def test_title_frames_are_not_switched_on_by(setting: str | None) -> None:
-    """Section 3.3: anything else leaves them off."""
+    """rpc/R-22 to rpc/R-23: anything else leaves them off."""
     assert not emits_titles(setting)
 
 
@@ -265,12 +269,12 @@ def read_all(*pieces: bytes) -> list[Incoming]:
     ],
 )
 def test_line_endings_and_blank_lines_carry_no_meaning(stream: bytes) -> None:
-    """R-1: either line ending, blank lines skipped, a last line without a newline processed."""
+    """rpc/R-1: either line ending, blank lines skipped, a last line without a newline processed."""
     assert read_all(stream) == [A_REPLY]
 
 
 def test_an_unended_line_waits_for_its_end() -> None:
-    """R-1, R-3: before the newline or the end of input there is no frame yet."""
+    """rpc/R-1, rpc/R-3: before the newline or the end of input there is no frame yet."""
     reader = LineReader()
 
     assert (reader.feed(REPLY), reader.feed(b"\n"), reader.close()) == ([], [A_REPLY], [])
@@ -292,7 +296,7 @@ STREAM = b"\n".join(
 @settings(deadline=None)  # the machine may be busy
 @given(st.lists(st.integers(min_value=0, max_value=len(STREAM))))
 def test_split_points_never_matter(cuts: list[int]) -> None:
-    """R-3: the same bytes give the same frames, however the reads fell, even inside a character."""
+    """rpc/R-3: the same bytes give the same frames, however the reads fell, even inside a character."""
     edges = [0, *sorted(cuts), len(STREAM)]
     pieces = [STREAM[a:b] for a, b in pairwise(edges)]
 
@@ -300,7 +304,7 @@ def test_split_points_never_matter(cuts: list[int]) -> None:
 
 
 def test_a_stream_of_mixed_lines_is_read_line_by_line() -> None:
-    """R-2: what is not JSON costs one frame each, and reading goes on."""
+    """rpc/R-2: what is not JSON costs one frame each, and reading goes on."""
     kinds = [type(frame) for frame in read_all(STREAM)]
 
     assert kinds == [DialogReply, ParseFailure, Command, ParseFailure, HostReply, ParseFailure]
@@ -321,7 +325,7 @@ def test_a_stream_of_mixed_lines_is_read_line_by_line() -> None:
     ],
 )
 def test_a_line_that_is_not_json_is_answered_and_not_raised(line: bytes) -> None:
-    """R-2: one response without an id, whose error starts with a fixed text."""
+    """rpc/R-2: one response without an id, whose error starts with a fixed text."""
     failure = read_line(line)
     assert isinstance(failure, ParseFailure)
     answer = to_wire(failure.response())
@@ -344,7 +348,7 @@ def test_a_line_that_is_not_json_is_answered_and_not_raised(line: bytes) -> None
     ],
 )
 def test_a_value_that_is_no_object_is_answered_like_a_bad_line(line: bytes, found: str) -> None:
-    """R-14: null in the real program, every non-object here."""
+    """rpc/R-14: null in the real program, every non-object here."""
     failure = read_line(line)
 
     assert isinstance(failure, ParseFailure)
@@ -357,7 +361,7 @@ def test_a_value_that_is_no_object_is_answered_like_a_bad_line(line: bytes, foun
 
 
 def test_text_that_is_not_utf8_is_replaced_rather_than_refused() -> None:
-    """R-2: the parser decides whether a line is JSON; a stray byte inside a string does not stop it."""
+    """rpc/R-2: the parser decides whether a line is JSON; a stray byte inside a string does not stop it."""
     line = b'{"type":"extension_ui_response","id":"req-1","value":"\xff"}'
 
     assert read_line(line) == DialogReply(
@@ -376,7 +380,7 @@ def test_text_that_is_not_utf8_is_replaced_rather_than_refused() -> None:
     ],
 )
 def test_a_dialog_reply_needs_only_its_type_and_a_string_id(frame: dict[str, Any]) -> None:
-    """R-11: the payload is judged where the dialog is known, not here."""
+    """rpc/R-11: the payload is judged where the dialog is known, not here."""
     assert sort_frame(frame) == DialogReply(id=frame["id"], frame=frame)
 
 
@@ -389,7 +393,7 @@ def test_a_dialog_reply_needs_only_its_type_and_a_string_id(frame: dict[str, Any
     ],
 )
 def test_answers_to_the_hosts_own_tools_overtake_commands_too(frame: dict[str, Any], kind: HostFrame) -> None:
-    """R-10: three more types are control frames."""
+    """rpc/R-10: three more types are control frames."""
     assert sort_frame(frame) == HostReply(kind=kind, id="h", frame=frame)
 
 
@@ -412,7 +416,9 @@ def test_answers_to_the_hosts_own_tools_overtake_commands_too(frame: dict[str, A
 def test_everything_else_is_a_command_and_an_unknown_one_is_answered_without_an_id(
     frame: dict[str, Any], error: str
 ) -> None:
-    """R-11, R-13: a control frame without a string id is no control frame; the answer echoes the type alone."""
+    """rpc/R-11, rpc/R-13: a control frame without a string id is no control frame; the answer echoes the type
+    alone.
+    """
     command = sort_frame(frame)
 
     assert isinstance(command, Command)
@@ -425,7 +431,7 @@ def test_everything_else_is_a_command_and_an_unknown_one_is_answered_without_an_
 
 
 def test_an_object_without_a_type_is_an_unknown_command_of_no_name() -> None:
-    """R-13: there is no type to echo, so the key is absent (R-4)."""
+    """rpc/R-13: there is no type to echo, so the key is absent (rpc/R-4)."""
     command = sort_frame({})
 
     assert command == Command(type=UNSET, id=UNSET, frame={})
@@ -437,7 +443,7 @@ def test_an_object_without_a_type_is_an_unknown_command_of_no_name() -> None:
 
 
 def test_a_command_that_raises_is_answered_with_its_id_and_type() -> None:
-    """R-15: unlike an unknown one, it can be matched."""
+    """rpc/R-15: unlike an unknown one, it can be matched."""
     command = sort_frame({"type": "get_state", "id": "req_3"})
 
     assert isinstance(command, Command)
@@ -460,7 +466,7 @@ def notify_of(size: int) -> NotifyRequest:
 
 
 def test_a_frame_of_exactly_one_mebibyte_is_sent_whole() -> None:
-    """R-7: the limit includes the newline and is itself allowed."""
+    """rpc/R-7: the limit includes the newline and is itself allowed."""
     frame = notify_of(MIB)
     line = write_line(frame)
 
@@ -469,7 +475,7 @@ def test_a_frame_of_exactly_one_mebibyte_is_sent_whole() -> None:
 
 
 def test_one_byte_more_and_the_long_string_loses_its_end() -> None:
-    """R-7: the rest of the frame stays; the string says how many characters are gone."""
+    """rpc/R-7: the rest of the frame stays; the string says how many characters are gone."""
     frame = notify_of(MIB + 1)
     kept = 256 * 1024 - 80
     remark = f"\n…[{len(frame.message) - kept} chars elided for RPC frame]"
@@ -478,7 +484,7 @@ def test_one_byte_more_and_the_long_string_loses_its_end() -> None:
 
 
 def test_a_long_list_loses_its_end_as_well() -> None:
-    """R-7: 512 items stay at the first attempt, and one more that counts the others."""
+    """rpc/R-7: 512 items stay at the first attempt, and one more that counts the others."""
     lines = tuple("y" * 1500 for _ in range(1000))
     frame = SetWidgetRequest(id="req-1", widget_key="k", widget_lines=lines)
 
@@ -489,7 +495,7 @@ def test_a_long_list_loses_its_end_as_well() -> None:
 
 
 def test_a_list_of_long_strings_is_cut_until_it_fits() -> None:
-    """R-7: attempts get stricter; the fourth, 64 items of 4096 units, is the first that fits here."""
+    """rpc/R-7: attempts get stricter; the fourth, 64 items of 4096 units, is the first that fits here."""
     frame = SetWidgetRequest(id="req-1", widget_key="k", widget_lines=tuple("\u2713" * 5000 for _ in range(900)))
     line = write_line(frame)
     sent = json.loads(line)
@@ -500,7 +506,9 @@ def test_a_list_of_long_strings_is_cut_until_it_fits() -> None:
 
 
 def test_a_cut_never_leaves_half_a_character() -> None:
-    """R-7: length counts UTF-16 units as the real program does, yet a pair stays together, so the line is UTF-8."""
+    """rpc/R-7: length counts UTF-16 units as the real program does, yet a pair stays together, so the line is
+    UTF-8.
+    """
     frame = NotifyRequest(id="req-1", message="x" + "\U0001f331" * 600_000)
     head, remark = json.loads(write_line(frame))["message"].split("\n")
 
@@ -520,7 +528,7 @@ def test_a_cut_never_leaves_half_a_character() -> None:
     ],
 )
 def test_a_response_that_is_too_large_becomes_an_error(response: Response, expected: dict[str, Any]) -> None:
-    """R-7: half an answer would be a wrong answer."""
+    """rpc/R-7: half an answer would be a wrong answer."""
     assert json.loads(write_line(response)) == {
         "type": "response",
         **expected,
@@ -534,7 +542,7 @@ def test_a_response_that_is_too_large_becomes_an_error(response: Response, expec
     [({"type": "audit"}, {"originalType": "audit"}), ({}, {}), ({"type": 5}, {})],
 )
 def test_a_frame_that_cannot_be_cut_to_fit_is_named_instead(kind: dict[str, Any], expected: dict[str, Any]) -> None:
-    """R-7: where nothing fits, an error frame says what could not be sent."""
+    """rpc/R-7: where nothing fits, an error frame says what could not be sent."""
     frame = {**kind, "k" * MIB: 1}
 
     assert json.loads(write_line(frame)) == {
@@ -545,7 +553,7 @@ def test_a_frame_that_cannot_be_cut_to_fit_is_named_instead(kind: dict[str, Any]
 
 
 def test_an_object_with_too_many_keys_says_how_many_are_gone() -> None:
-    """R-7 applied to a foreign frame: 512 keys stay at the first attempt."""
+    """rpc/R-7 applied to a foreign frame: 512 keys stay at the first attempt."""
     frame = {f"k{i}": "v" * 1500 for i in range(800)}
 
     sent = json.loads(write_line(frame))
@@ -565,14 +573,14 @@ def test_an_object_with_too_many_keys_says_how_many_are_gone() -> None:
     )
 )
 def test_what_is_written_is_read_back_as_one_line(frame: dict[str, Any]) -> None:
-    """R-1: no value can break a line in two or make it unreadable."""
+    """rpc/R-1: no value can break a line in two or make it unreadable."""
     (found,) = read_all(write_line(frame))
 
     assert getattr(found, "frame", None) == frame
 
 
 def test_half_a_surrogate_pair_is_escaped_on_the_way_out_and_kept_on_the_way_in() -> None:
-    """R-1: a line is UTF-8 whatever a title holds; titles may hold a tool's input (R-55)."""
+    """rpc/R-1: a line is UTF-8 whatever a title holds; titles may hold a tool's input (rpc/R-55)."""
     line = write_line({"type": "note", "text": "\ud83c"})
 
     assert line == b'{"type":"note","text":"\\ud83c"}\n'
@@ -584,5 +592,5 @@ def test_half_a_surrogate_pair_is_escaped_on_the_way_out_and_kept_on_the_way_in(
     [Editor(title="T", timeout_ms=5), Editor(title="T", timeout_ms=0)],
 )
 def test_an_editors_timeout_never_reaches_the_wire(dialog: Dialog) -> None:
-    """R-36: ignored, not refused."""
+    """rpc/R-36: ignored, not refused."""
     assert "timeout" not in to_wire(dialog.request("req-1"))

@@ -31,14 +31,14 @@ CANCEL = {"type": "extension_ui_request", "id": "req-2", "method": "cancel", "ta
 # Each row: given, script, the parts of `observed` beside the frames, the frames.
 PLAYED: list[tuple[str, dict[str, Any], list[Any], dict[str, Any], list[Any]]] = [
     (
-        "R-46: nobody answers",
+        "rpc/R-46: nobody answers",
         SELECT,
         [],
         {"settled": "pending", "onTimeoutCalls": 0, "consumed": [], "pendingAfter": 1},
         [request(SELECT)],
     ),
     (
-        "R-18: the label is not checked",
+        "rpc/R-18: the label is not checked",
         SELECT,
         [{"reply": {"value": "not offered"}}],
         {
@@ -52,7 +52,7 @@ PLAYED: list[tuple[str, dict[str, Any], list[Any], dict[str, Any], list[Any]]] =
         [request(SELECT)],
     ),
     (
-        "R-28: null is a value, nothing is none",
+        "rpc/R-28: null is a value, nothing is none",
         SELECT,
         [{"reply": {"value": None}}],
         {
@@ -66,7 +66,7 @@ PLAYED: list[tuple[str, dict[str, Any], list[Any], dict[str, Any], list[Any]]] =
         [request(SELECT)],
     ),
     (
-        "R-32: a confirm that is no boolean",
+        "rpc/R-32: a confirm that is no boolean",
         CONFIRM,
         [{"reply": {"confirmed": {"yes": 1}}}],
         {
@@ -80,7 +80,7 @@ PLAYED: list[tuple[str, dict[str, Any], list[Any], dict[str, Any], list[Any]]] =
         [request(CONFIRM)],
     ),
     (
-        "R-33: aborted before, then a reply that has no id to go to",
+        "rpc/R-33: aborted before, then a reply that has no id to go to",
         {**INPUT, "abortBefore": True},
         [APPROVE],
         {
@@ -93,7 +93,7 @@ PLAYED: list[tuple[str, dict[str, Any], list[Any], dict[str, Any], list[Any]]] =
         [],
     ),
     (
-        "R-34, R-38: abort, then a late reply",
+        "rpc/R-34, rpc/R-38: abort, then a late reply",
         CONFIRM,
         [{"abort": True}, APPROVE, {"abort": True}],
         {
@@ -107,14 +107,14 @@ PLAYED: list[tuple[str, dict[str, Any], list[Any], dict[str, Any], list[Any]]] =
         [request(CONFIRM), CANCEL],
     ),
     (
-        "R-34: no signal was passed, so none can abort",
+        "rpc/R-34: no signal was passed, so none can abort",
         {**SELECT, "signal": False, "abortBefore": True},
         [{"abort": True}],
         {"settled": "pending", "onTimeoutCalls": 0, "consumed": [], "pendingAfter": 1},
         [request(SELECT)],
     ),
     (
-        "R-35: the timer at its very millisecond",
+        "rpc/R-35: the timer at its very millisecond",
         {**SELECT, "timeout": 30},
         [{"wait": 29}, {"wait": 1}, APPROVE],
         {
@@ -127,7 +127,7 @@ PLAYED: list[tuple[str, dict[str, Any], list[Any], dict[str, Any], list[Any]]] =
         [request(SELECT, timeout=30)],
     ),
     (
-        "R-35: nobody gave a callback to call",
+        "rpc/R-35: nobody gave a callback to call",
         {**SELECT, "timeout": 5, "onTimeout": False},
         [{"wait": 40}],
         {
@@ -140,14 +140,14 @@ PLAYED: list[tuple[str, dict[str, Any], list[Any], dict[str, Any], list[Any]]] =
         [request(SELECT, timeout=5)],
     ),
     (
-        "R-19: without options there is neither timer nor signal nor callback",
+        "rpc/R-19: without options there is neither timer nor signal nor callback",
         {**SELECT, "timeout": 5, "noOptions": True},
         [{"wait": 40}, {"abort": True}],
         {"settled": "pending", "onTimeoutCalls": 0, "consumed": [], "pendingAfter": 1},
         [request(SELECT)],
     ),
     (
-        "R-36: the editor's timeout",
+        "rpc/R-36: the editor's timeout",
         {**EDITOR, "timeout": 5},
         [{"wait": 40}],
         {"settled": "pending", "onTimeoutCalls": 0, "consumed": [], "pendingAfter": 1},
@@ -285,7 +285,9 @@ def test_a_refused_case_emits_nothing() -> None:
 
 
 def test_the_events_tell_the_story_in_order_and_in_time() -> None:
-    """R-35, R-38, item 29: a timeout carries the time it was due, however long the wait that contains it."""
+    """rpc/R-35, rpc/R-38, item 29: a timeout carries the time it was due, however long the wait that contains
+    it.
+    """
     events: list[RpcEvent] = []
     given = {**SELECT, "timeout": 30, "script": [{"disconnect": "gone"}, APPROVE, {"wait": 100}, {"abort": True}]}
     play_rpc(given, events.append)
@@ -302,7 +304,7 @@ def test_the_events_tell_the_story_in_order_and_in_time() -> None:
 
 
 def test_the_events_of_an_abort_put_the_cancel_frame_before_the_settlement() -> None:
-    """R-34: the host is told first, then the caller goes on; `value` is absent where nothing came back."""
+    """rpc/R-34: the host is told first, then the caller goes on; `value` is absent where nothing came back."""
     events: list[RpcEvent] = []
     play_rpc({**INPUT, "script": [{"wait": 7}, {"abort": True}]}, events.append)
 
@@ -315,7 +317,7 @@ def test_the_events_of_an_abort_put_the_cancel_frame_before_the_settlement() -> 
 
 
 def test_a_dialog_that_never_was_on_the_wire_is_still_told_of() -> None:
-    """R-33: no frame, no id, yet an outcome; false is a value, so a confirm shows it."""
+    """rpc/R-33: no frame, no id, yet an outcome; false is a value, so a confirm shows it."""
     events: list[RpcEvent] = []
     play_rpc({**CONFIRM, "abortBefore": True, "script": []}, events.append)
 

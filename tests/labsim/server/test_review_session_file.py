@@ -39,7 +39,7 @@ def entry(name: str, parent: str | None = None) -> Entry:
 
 
 def test_a_session_is_reopened_as_it_was_and_without_the_grant(tmp_path: Path):
-    """T17, V-13: state from the entries, authorised false."""
+    """review-t17, review/V-13: state from the entries, authorised false."""
     desk = OnDisk(tmp_path)
     desk.review(EDITED, "Accept locally")
     desk.review(NOTE, "Reject")
@@ -53,7 +53,7 @@ def test_a_session_is_reopened_as_it_was_and_without_the_grant(tmp_path: Path):
 
 
 def test_nothing_about_a_grant_is_ever_written(tmp_path: Path):
-    """V-12, V-13: a grant leaves no entry, and a session without an entry has no file."""
+    """review/V-12, review/V-13: a grant leaves no entry, and a session without an entry has no file."""
     desk = OnDisk(tmp_path)
     desk.grant()
     assert list(tmp_path.iterdir()) == []
@@ -68,7 +68,7 @@ def test_nothing_about_a_grant_is_ever_written(tmp_path: Path):
 
 
 def test_forged_lines_cannot_authorise(tmp_path: Path):
-    """V-13, V-37: whatever stands in the file, no line of it is a grant."""
+    """review/V-13, review/V-37: whatever stands in the file, no line of it is a grant."""
     (tmp_path / "session-1.jsonl").write_bytes(
         b'{"type":"custom","customType":"workbook-review-desk-grant","data":{"session":"session-1","revision":0},'
         b'"authorized":true,"id":"entry-1","parentId":null,"timestamp":""}\n'
@@ -110,7 +110,7 @@ def test_a_whole_line_that_lacks_only_its_end_is_kept(tmp_path: Path):
 
 
 def test_the_desk_goes_on_after_a_torn_line(tmp_path: Path):
-    """V-10: the note is that of the last whole entry."""
+    """review/V-10: the note is that of the last whole entry."""
     desk = OnDisk(tmp_path)
     desk.review(EDITED, "Accept locally")
     desk.review("Torn.", "Accept locally")
@@ -128,7 +128,7 @@ def test_the_desk_goes_on_after_a_torn_line(tmp_path: Path):
 def test_a_write_that_stops_half_way_leaves_the_file_as_it_was(
     tmp_path: Path, written: int, monkeypatch: pytest.MonkeyPatch
 ):
-    """V-14: whole or not at all; a full disk takes a part of the line, and gives it back."""
+    """review/V-14: whole or not at all; a full disk takes a part of the line, and gives it back."""
     desk = OnDisk(tmp_path)
     desk.review(EDITED, "Accept locally")
     path = desk.files.path("session-1")
@@ -148,7 +148,7 @@ def test_a_write_that_stops_half_way_leaves_the_file_as_it_was(
 
 
 def test_an_entry_that_does_not_reach_the_disk_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """V-14: saved means seen onto the disk."""
+    """review/V-14: saved means seen onto the disk."""
 
     def fails(file: int) -> None:
         raise OSError(5, "Input/output error")
@@ -172,7 +172,7 @@ def test_a_session_is_its_owners_alone(tmp_path: Path):
 
 
 def test_a_folder_that_cannot_be_written_is_a_change_that_is_not_made(tmp_path: Path):
-    """V-14: with the reason, as the system gives it."""
+    """review/V-14: with the reason, as the system gives it."""
     folder = tmp_path / "sessions"
     desk = OnDisk(folder)
     folder.touch()  # a file where the folder should be made
@@ -183,7 +183,7 @@ def test_a_folder_that_cannot_be_written_is_a_change_that_is_not_made(tmp_path: 
 
 
 def test_a_fork_is_a_file_of_its_own(tmp_path: Path):
-    """Section 6, row 4: the entries up to here, in a new session; the old one is not touched."""
+    """review/end-4: the entries up to here, in a new session; the old one is not touched."""
     desk = OnDisk(tmp_path)
     desk.review(EDITED, "Accept locally")
     desk.move("fork")
@@ -204,7 +204,7 @@ def test_a_session_id_that_is_no_plain_name_is_refused(tmp_path: Path, name: str
 
 
 def test_a_damaged_line_in_the_middle_is_skipped_and_named(tmp_path: Path):
-    """V-10: what hangs on the lost entry ends there, and the desk says which line it was."""
+    """review/V-10: what hangs on the lost entry ends there, and the desk says which line it was."""
     desk = OnDisk(tmp_path)
     for text in ("One.", "Two.", "Three."):
         desk.review(text, "Accept locally")

@@ -56,12 +56,12 @@ def received(client: Client) -> list[dict[str, Any]]:
 
 
 def test_the_first_frame_says_ready_and_the_end_of_input_ends_the_process() -> None:
-    """R-5, R-43: nothing was asked, so nothing else is said, and the exit code is 0."""
+    """rpc/R-5, rpc/R-43: nothing was asked, so nothing else is said, and the exit code is 0."""
     assert talk(b"") == (0, READY, "")
 
 
 def test_a_last_line_without_a_line_break_counts() -> None:
-    """R-1: and blank lines and carriage returns do not."""
+    """rpc/R-1: and blank lines and carriage returns do not."""
     code, written, _ = talk(
         b'\n\r\n{"type":"notify","id":1,"message":"a"}\r\n  \n{"type":"notify","id":2,"message":"b"}'
     )
@@ -71,7 +71,7 @@ def test_a_last_line_without_a_line_break_counts() -> None:
 
 
 def test_a_shutdown_ends_the_process_although_the_pipe_is_still_open(client: Client) -> None:
-    """S15: its response is the last frame; what comes after it is not read."""
+    """review/S15: its response is the last frame; what comes after it is not read."""
     client.call("shutdown")
 
     assert client.wait_closed() == 0
@@ -104,7 +104,7 @@ def test_an_interrupt_from_the_keyboard_ends_it_without_a_traceback() -> None:
 
 
 def test_a_client_that_reads_no_more_is_gone() -> None:
-    """R-57: its other pipe may still be open; nobody is waited for."""
+    """rpc/R-57: its other pipe may still be open; nobody is waited for."""
     process = subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
@@ -120,7 +120,9 @@ def test_a_client_that_reads_no_more_is_gone() -> None:
 
 
 def test_a_server_does_not_outlive_its_client(tmp_path: Path) -> None:
-    """R-43, R-57: even one that dies without a word takes its pipes with it, and the server ends in good order."""
+    """rpc/R-43, rpc/R-57: even one that dies without a word takes its pipes with it, and the server ends in good
+    order.
+    """
     fifo = tmp_path / "ledger"
     os.mkfifo(fifo)
     program = (
@@ -144,7 +146,7 @@ def test_a_server_does_not_outlive_its_client(tmp_path: Path) -> None:
 
 
 def test_whatever_else_is_printed_goes_to_standard_error() -> None:
-    """R-6: from Python, past Python, and from a child of its own."""
+    """rpc/R-6: from Python, past Python, and from a child of its own."""
     program = (
         "import os\n"
         "from labsim.server.process import own_stdout\n"
@@ -164,7 +166,7 @@ def test_whatever_else_is_printed_goes_to_standard_error() -> None:
     ("setting", "sent"), [(None, False), ("1", True), (" On ", True), ("0", False), ("", False)]
 )
 def test_titles_are_sent_only_where_the_environment_says_so(setting: str | None, sent: bool) -> None:
-    """Section 3.3: PI_RPC_EMIT_TITLE, trimmed and in lower case, is one of four words."""
+    """rpc/R-22 to rpc/R-23: PI_RPC_EMIT_TITLE, trimmed and in lower case, is one of four words."""
     environment = {key: value for key, value in os.environ.items() if key != "PI_RPC_EMIT_TITLE"}
     if setting is not None:
         environment["PI_RPC_EMIT_TITLE"] = setting
@@ -195,7 +197,9 @@ JUNK = [
 
 
 def test_lines_that_mean_nothing_cost_an_answer_each_and_a_pending_dialog_resolves() -> None:
-    """R-2, R-3, R-11, R-13, R-14, R-38: split anywhere, sent between a request and its answer."""
+    """rpc/R-2, rpc/R-3, rpc/R-11, rpc/R-13, rpc/R-14, rpc/R-38: split anywhere, sent between a request and its
+    answer.
+    """
     asked = b'{"type":"select","id":"asks","title":"Which shelf?","options":["north","south"]}\n'
     answered = '{"type":"extension_ui_response","id":"req-1","value":"sóuth"}\r\n'.encode()
     short = [line for line in JUNK if len(line) < 1000]
@@ -235,7 +239,7 @@ def _kind(frame: dict[str, Any]) -> str:
 
 
 def test_a_null_frame_is_answered_like_a_bad_line(client: Client) -> None:
-    """R-14: with a text of R-2, without an id, and reading goes on."""
+    """rpc/R-14: with a text of rpc/R-2, without an id, and reading goes on."""
     client.send_frame(None)
     client.call("get_state")
 
@@ -248,7 +252,7 @@ def test_a_null_frame_is_answered_like_a_bad_line(client: Client) -> None:
 
 
 def test_a_line_that_is_too_long_is_refused_and_not_kept(client: Client) -> None:
-    """R-2, R-7: exactly 1 MiB with its line break is read; a byte more, or 20 MB more, is one refusal."""
+    """rpc/R-2, rpc/R-7: exactly 1 MiB with its line break is read; a byte more, or 20 MB more, is one refusal."""
     head = b'{"type":"notify","id":1,"message":"'
     for extra in (0, 1, 20_000_000):
         client.send_bytes(head + b"x" * (MAX_FRAME_BYTES + extra - len(head) - 3) + b'"}\n')
@@ -265,7 +269,7 @@ def test_a_line_that_is_too_long_is_refused_and_not_kept(client: Client) -> None
 
 
 def test_a_request_that_is_too_large_is_sent_shortened(client: Client) -> None:
-    """R-7: protocol 1 cuts long strings, and says how much is gone."""
+    """rpc/R-7: protocol 1 cuts long strings, and says how much is gone."""
     client.call("notify", message="é" * 524_260)  # its envelope is longer on the way back
 
     (line,) = [one.line for one in client.frames if '"method":"notify"' in one.line]
@@ -274,7 +278,7 @@ def test_a_request_that_is_too_large_is_sent_shortened(client: Client) -> None:
 
 
 def test_a_response_that_is_too_large_is_an_error(client: Client) -> None:
-    """R-7: half an answer would be a wrong one."""
+    """rpc/R-7: half an answer would be a wrong one."""
     asking = client.send("editor", title="The note")
     client.answer(client.next_dialog(), "x" * (MAX_FRAME_BYTES - 80))
 
@@ -287,7 +291,7 @@ def test_a_response_that_is_too_large_is_an_error(client: Client) -> None:
 
 
 def test_a_dialog_times_out_in_real_time(client: Client) -> None:
-    """R-19, R-21, R-35: the server has a timer of its own; no frame says so."""
+    """rpc/R-19, rpc/R-21, rpc/R-35: the server has a timer of its own; no frame says so."""
     began = time.monotonic()
     data = client.call("select", title="Which shelf?", options=["north"], timeout=120)
 
@@ -300,7 +304,7 @@ def test_a_dialog_times_out_in_real_time(client: Client) -> None:
 
 
 def test_other_dialogs_go_on_while_one_times_out(client: Client) -> None:
-    """R-44: each has its own end."""
+    """rpc/R-44: each has its own end."""
     patient = client.send("input", title="Whose?")
     assert client.call("confirm", title="Sure?", message="Quickly.", timeout=1) == {
         "value": False,
@@ -328,7 +332,9 @@ def test_killed_in_the_middle_of_a_dialog_nobody_waits_for_ever(client: Client) 
 
 
 def test_a_disconnect_during_an_approval_refuses_the_call(tmp_path: Path) -> None:
-    """R-40, R-42, R-43: the dialog raises, the call is refused with that message, queued commands run, exit 0."""
+    """rpc/R-40, rpc/R-42, rpc/R-43: the dialog raises, the call is refused with that message, queued commands run,
+    exit 0.
+    """
     path = tmp_path / "ledger.jsonl"
     with Client("--ledger", str(path)) as client:
         gated = client.send("gated_call", args={"shelf": "north"})
@@ -364,7 +370,9 @@ def test_a_disconnect_during_an_approval_refuses_the_call(tmp_path: Path) -> Non
 
 
 def test_a_disconnect_during_a_review_records_nothing(tmp_path: Path) -> None:
-    """S17, V-47: it is not a cancellation. The session has no file, since nothing was ever written into it."""
+    """review/S17, review/V-47: it is not a cancellation. The session has no file, since nothing was ever written
+    into it.
+    """
     with Client("--sessions", str(tmp_path / "sessions")) as client:
         review = client.send("command", words="review")
         client.next_dialog()
@@ -377,7 +385,7 @@ def test_a_disconnect_during_a_review_records_nothing(tmp_path: Path) -> None:
 
 
 def test_a_new_process_finds_the_note_and_no_permission(tmp_path: Path) -> None:
-    """V-13, T17: what is stored is the note; killed or shut down, the grant was in memory only."""
+    """review/V-13, review-t17: what is stored is the note; killed or shut down, the grant was in memory only."""
     folder = str(tmp_path)
     with Client("--sessions", folder, on_dialog=lambda _, dialog: True) as client:
         client.call("command", words="delegate")
@@ -428,7 +436,9 @@ def resident_kib(pid: int) -> int:
 
 
 def test_a_hundred_thousand_frames_leave_memory_flat_and_a_dialog_open(record_property: Any) -> None:
-    """R-2, R-10, R-13, R-38: late replies, unknown ids, junk and commands; nothing hangs, nothing is kept."""
+    """rpc/R-2, rpc/R-10, rpc/R-13, rpc/R-38: late replies, unknown ids, junk and commands; nothing hangs, nothing
+    is kept.
+    """
     many = FLOOD // 10 // len(MIX)
     burst, answers = b"".join(line for line, _ in MIX) * many, sum(count for _, count in MIX) * many
     with Client(kept=100) as client:
@@ -457,7 +467,7 @@ def test_a_hundred_thousand_frames_leave_memory_flat_and_a_dialog_open(record_pr
 
 
 def test_ten_thousand_dialogs_leave_memory_flat() -> None:
-    """R-37: a dialog that is over leaves nothing behind, however many there were."""
+    """rpc/R-37: a dialog that is over leaves nothing behind, however many there were."""
     sizes = []
     lines = []
     for number in range(1, 10_001):

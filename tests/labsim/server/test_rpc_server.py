@@ -1,4 +1,4 @@
-"""Whose turn it is, how it ends, and what is kept: the server without pipes and without time (spec/rpc.md)."""
+"""Whose turn it is, how it ends, and what is kept: the server without pipes and without time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from labsim.server.rolling_ledger import RollingLedger
 
 
 def test_a_reply_overtakes_queued_commands() -> None:
-    """R-10, R-12: commands wait for the one before them; the reply that it waits for cannot be among them."""
+    """rpc/R-10, rpc/R-12: commands wait for the one before them; the reply that it waits for cannot be among
+    them.
+    """
     wire = Wire()
     wire.command("input", 1, title="Whose?", queued=True)
     assert wire.command("notify", 2, message="after that") == []
@@ -44,7 +46,7 @@ def test_a_reply_overtakes_queued_commands() -> None:
 
 
 def test_what_can_open_a_dialog_runs_beside_the_others() -> None:
-    """R-12: so a second command can overtake the first, and revoke it."""
+    """rpc/R-12: so a second command can overtake the first, and revoke it."""
     wire = Wire()
     wire.command("command", "asks", words="delegate")
     wire.command("input", "too", title="Whose?")
@@ -74,7 +76,9 @@ def test_a_client_that_sends_more_than_can_wait_is_told_so() -> None:
 
 
 def test_a_disconnect_fails_the_dialogs_first_then_lets_everything_come_to_its_end() -> None:
-    """R-40, R-42, R-43: dialogs raise, queued commands still run, the session ends, and nothing more is taken."""
+    """rpc/R-40, rpc/R-42, rpc/R-43: dialogs raise, queued commands still run, the session ends, and nothing more is
+    taken.
+    """
     wire = Wire()
     wire.command("gated_call", "gated", approval="exec")
     wire.command("command", "delegate", words="delegate")
@@ -95,7 +99,7 @@ def test_a_disconnect_fails_the_dialogs_first_then_lets_everything_come_to_its_e
     after = wire.server.ledger.events[before:]
     assert isinstance(after[0], ClientDisconnected)
     last = as_mapping(after[-1])
-    assert (last["event"], last["rule"]) == ("step_taken", "S15")
+    assert (last["event"], last["rule"]) == ("step_taken", "review/S15")
     assert wire.server.finished
     assert wire.command("get_state") == []
     wire.server.disconnect()
@@ -103,7 +107,9 @@ def test_a_disconnect_fails_the_dialogs_first_then_lets_everything_come_to_its_e
 
 
 def test_a_shutdown_aborts_what_the_desk_has_open_and_is_answered_last() -> None:
-    """S15: the desk's dialog is closed at both ends; what else is under way hears that nobody will answer it."""
+    """review/S15: the desk's dialog is closed at both ends; what else is under way hears that nobody will answer
+    it.
+    """
     wire = Wire()
     wire.command("command", 1, words="delegate")
     wire.command("gated_call", 2)
@@ -133,7 +139,7 @@ def test_a_shutdown_with_nothing_open_is_one_frame() -> None:
 
 
 def test_moves_say_where_they_led() -> None:
-    """V-38: and a move that another extension cancels leads nowhere."""
+    """review/V-38: and a move that another extension cancels leads nowhere."""
     wire = Wire()
     wire.command("message", text="hello")
 
@@ -164,7 +170,7 @@ def _refreshed(number: int) -> list[dict[str, Any]]:
 
 
 def test_a_full_disk_is_an_error_of_the_command() -> None:
-    """V-14."""
+    """review/V-14."""
     wire = Wire()
     wire.command("storage", full=True)
     (answer,) = wire.command("message", text="hello")
@@ -197,7 +203,7 @@ def test_the_state_says_where_everything_stands() -> None:
 
 
 def test_without_a_note_the_state_says_nothing_of_one() -> None:
-    """V-4."""
+    """review/V-4."""
     frames: list[dict[str, Any]] = []
     server = Server(Start(fixture=None), lambda frame: frames.append(to_wire(frame)), lambda error: None)
     server.receive(sort_frame({"type": "get_state"}))
@@ -280,7 +286,7 @@ def test_a_page_from_before_what_is_kept_begins_with_what_is() -> None:
 
 
 def test_a_dialog_that_is_over_leaves_nothing_behind() -> None:
-    """R-37: however many there were; what is remembered for late replies, and the ledger, is bounded."""
+    """rpc/R-37: however many there were; what is remembered for late replies, and the ledger, is bounded."""
     wire, asked = Wire(), 0
 
     def answer(many: int) -> Counter[str]:
@@ -326,7 +332,9 @@ frames = st.one_of(
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.tuples(st.integers(0, 10), frames), max_size=25))
 def test_every_command_gets_one_answer_whatever_the_client_sends(sent: list[tuple[int, Any]]) -> None:
-    """R-12, R-13, R-15, R-38, R-43: no frame breaks the server, and in the end every command has its response."""
+    """rpc/R-12, rpc/R-13, rpc/R-15, rpc/R-38, rpc/R-43: no frame breaks the server, and in the end every command
+    has its response.
+    """
     wire = Wire("always-ask")
     now = 0
     for ms, frame in sent:

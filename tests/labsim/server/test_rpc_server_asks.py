@@ -1,4 +1,4 @@
-"""What a client can ask of the server, without pipes and without time: frames in, frames out (spec/rpc.md)."""
+"""What a client can ask of the server, without pipes and without time: frames in, frames out."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ ASKED = {
 def test_a_dialog_is_one_request_with_the_fields_it_was_given(
     kind: str, given_: dict[str, Any], asked: dict[str, Any]
 ) -> None:
-    """Section 3.1, R-4, R-16, R-17, R-36: nothing is sent as null, and an editor has no timeout."""
+    """rpc/R-16 to rpc/R-21, rpc/R-4, rpc/R-16, rpc/R-17, rpc/R-36: nothing is sent as null, and an editor has no
+    timeout.
+    """
     assert Wire().command(kind, **given_) == [request(1, kind, **asked)]
 
 
@@ -85,7 +87,7 @@ def test_a_dialog_is_one_request_with_the_fields_it_was_given(
     ],
 )
 def test_a_reply_settles_its_dialog(kind: str, payload: dict[str, Any], data: dict[str, Any]) -> None:
-    """R-18, R-25 to R-32: what each reply comes to; the command's response says so."""
+    """rpc/R-18, rpc/R-25 to rpc/R-32: what each reply comes to; the command's response says so."""
     wire = Wire()
     wire.command(kind, **ASKED[kind])
 
@@ -95,7 +97,7 @@ def test_a_reply_settles_its_dialog(kind: str, payload: dict[str, Any], data: di
 
 @pytest.mark.parametrize(("kind", "value"), [("select", {}), ("confirm", {"value": False}), ("editor", {})])
 def test_a_signal_that_was_aborted_before_sends_nothing(kind: str, value: dict[str, Any]) -> None:
-    """R-33: no request and no cancel; nothing is in the ledger, either."""
+    """rpc/R-33: no request and no cancel; nothing is in the ledger, either."""
     wire = Wire()
 
     assert wire.command(kind, **ASKED[kind], aborted=True) == [done(kind, **value, timedOut=False)]
@@ -104,7 +106,7 @@ def test_a_signal_that_was_aborted_before_sends_nothing(kind: str, value: dict[s
 
 @pytest.mark.parametrize(("kind", "value"), [("select", {}), ("confirm", {"value": False}), ("input", {})])
 def test_an_abort_is_one_cancel_frame_and_a_late_reply_is_swallowed(kind: str, value: dict[str, Any]) -> None:
-    """R-20, R-34, R-38: the cancel names its target; the reply that crosses it changes nothing."""
+    """rpc/R-20, rpc/R-34, rpc/R-38: the cancel names its target; the reply that crosses it changes nothing."""
     wire = Wire()
     wire.command(kind, "asking", **ASKED[kind])
 
@@ -120,7 +122,7 @@ def test_an_abort_is_one_cancel_frame_and_a_late_reply_is_swallowed(kind: str, v
 
 
 def test_an_id_that_was_never_given_is_swallowed_too() -> None:
-    """R-38: and nobody is said to be late."""
+    """rpc/R-38: and nobody is said to be late."""
     wire = Wire()
     wire.command("input", title="Whose?")
 
@@ -132,7 +134,7 @@ def test_an_id_that_was_never_given_is_swallowed_too() -> None:
 
 @pytest.mark.parametrize(("kind", "value"), [("select", {}), ("confirm", {"value": False}), ("input", {})])
 def test_a_timer_closes_its_dialog_without_a_frame(kind: str, value: dict[str, Any]) -> None:
-    """R-21, R-35: no answer, the callback is told, and no cancel frame; a reply after that is late."""
+    """rpc/R-21, rpc/R-35: no answer, the callback is told, and no cancel frame; a reply after that is late."""
     wire = Wire()
     wire.command(kind, **ASKED[kind], timeout=50)
     assert wire.server.next_due_ms == 50
@@ -146,7 +148,7 @@ def test_a_timer_closes_its_dialog_without_a_frame(kind: str, value: dict[str, A
 
 
 def test_a_reply_in_time_stops_the_timer() -> None:
-    """R-37: there is nothing left that could fire."""
+    """rpc/R-37: there is nothing left that could fire."""
     wire = Wire()
     wire.command("input", title="Whose?", timeout=50)
     wire.server.advance(49)
@@ -156,7 +158,7 @@ def test_a_reply_in_time_stops_the_timer() -> None:
 
 
 def test_an_editor_has_no_timer() -> None:
-    """R-36: a timeout that it is given comes to nothing."""
+    """rpc/R-36: a timeout that it is given comes to nothing."""
     wire = Wire()
     wire.command("editor", title="The note", timeout=50)
     wire.server.advance(3_600_000)
@@ -165,7 +167,7 @@ def test_an_editor_has_no_timer() -> None:
 
 
 def test_timers_fire_in_the_order_they_are_due_however_far_time_jumps() -> None:
-    """R-35: each at its own time."""
+    """rpc/R-35: each at its own time."""
     wire = Wire()
     wire.command("input", "slow", title="a", timeout=80)
     wire.command("input", "quick", title="b", timeout=20)
@@ -176,7 +178,7 @@ def test_timers_fire_in_the_order_they_are_due_however_far_time_jumps() -> None:
 
 
 def test_several_dialogs_are_answered_in_any_order() -> None:
-    """R-44: each by its id."""
+    """rpc/R-44: each by its id."""
     wire = Wire()
     wire.command("select", 1, **ASKED["select"])
     wire.command("confirm", 2, **ASKED["confirm"])
@@ -191,7 +193,7 @@ def test_several_dialogs_are_answered_in_any_order() -> None:
 
 @pytest.mark.parametrize("kind", ["bash", "negotiate_protocol"])
 def test_an_unknown_command_is_answered_without_its_id(kind: str) -> None:
-    """R-13, and R-9: protocol 2 is not offered, so nobody has a reason to ask for it."""
+    """rpc/R-13, and rpc/R-9: protocol 2 is not offered, so nobody has a reason to ask for it."""
     assert Wire().command(kind, protocolVersion=2) == [
         {"type": "response", "command": kind, "success": False, "error": f"Unknown command: {kind}"}
     ]
@@ -208,7 +210,7 @@ def test_an_unknown_command_is_answered_without_its_id(kind: str) -> None:
     ],
 )
 def test_a_frame_that_is_nearly_a_reply_is_an_unknown_command(frame: dict[str, Any], named: str) -> None:
-    """R-11, R-13: a control frame needs the exact type and a string id."""
+    """rpc/R-11, rpc/R-13: a control frame needs the exact type and a string id."""
     (answer,) = Wire().give(frame)
 
     assert answer["error"] == f"Unknown command: {named}"
@@ -217,7 +219,7 @@ def test_a_frame_that_is_nearly_a_reply_is_an_unknown_command(frame: dict[str, A
 
 @pytest.mark.parametrize("frame", [None, 5, True, "text", ["a"]])
 def test_what_is_no_object_is_answered_like_a_bad_line(frame: object) -> None:
-    """R-2, R-14."""
+    """rpc/R-2, rpc/R-14."""
     (answer,) = Wire().give(frame)
 
     assert (answer["command"], answer["success"], "id" in answer) == ("parse", False, False)
@@ -226,7 +228,7 @@ def test_what_is_no_object_is_answered_like_a_bad_line(frame: object) -> None:
 
 @pytest.mark.parametrize("kind", ["host_uri_result", "host_tool_result", "host_tool_update"])
 def test_replies_for_tools_and_addresses_of_the_client_are_dropped(kind: str) -> None:
-    """R-10: they are control frames, and this server has asked for none."""
+    """rpc/R-10: they are control frames, and this server has asked for none."""
     frame = {"type": kind, "id": "a", "result": {"content": []}, "partialResult": {"content": []}}
 
     assert Wire().give(frame) == []
@@ -279,7 +281,7 @@ def test_replies_for_tools_and_addresses_of_the_client_are_dropped(kind: str) ->
 def test_a_command_that_fails_is_answered_with_its_id_and_type(
     kind: str, fields_: dict[str, Any], error: str
 ) -> None:
-    """R-15: where, what was found, what would do; and the server goes on."""
+    """rpc/R-15: where, what was found, what would do; and the server goes on."""
     wire = Wire()
 
     assert wire.command(kind, ["any", "id"], **fields_) == [failed(kind, error, ["any", "id"])]
@@ -288,7 +290,9 @@ def test_a_command_that_fails_is_answered_with_its_id_and_type(
 
 
 def test_an_error_of_our_own_is_answered_as_well_and_told_to_the_shell() -> None:
-    """R-15: the client gets a response, whatever went wrong; the error itself is for whoever runs the server."""
+    """rpc/R-15: the client gets a response, whatever went wrong; the error itself is for whoever runs the
+    server.
+    """
     fault = ZeroDivisionError()
 
     def breaks(session_id: str, entry: object) -> None:
@@ -334,17 +338,17 @@ def test_an_error_of_our_own_is_answered_as_well_and_told_to_the_shell() -> None
 def test_what_nobody_answers_is_one_frame_or_none(
     kind: str, fields_: dict[str, Any], frames: list[dict[str, Any]]
 ) -> None:
-    """Sections 3.3 and 3.4, R-4, R-22, R-23."""
+    """rpc/R-22 to rpc/R-23, rpc/R-24, rpc/R-4, rpc/R-22, rpc/R-23."""
     assert Wire().command(kind, **fields_) == [*frames, done(kind)]
 
 
 def test_titles_are_sent_where_the_environment_wants_them() -> None:
-    """Section 3.3: behind its switch."""
+    """rpc/R-22 to rpc/R-23: behind its switch."""
     assert Wire(titles=True).command("setTitle", title="t") == [request(1, "setTitle", title="t"), done("setTitle")]
 
 
 def test_a_reply_to_what_nobody_answers_is_ignored() -> None:
-    """R-22."""
+    """rpc/R-22."""
     wire = Wire()
     wire.command("notify", message="m")
 
@@ -374,7 +378,7 @@ NATIVE = {
 
 @pytest.mark.parametrize("call", list(NativeCall))
 def test_what_only_a_terminal_can_do_comes_to_nothing(call: NativeCall) -> None:
-    """Section 3.4: no frame, and just this value."""
+    """rpc/R-24: no frame, and just this value."""
     assert Wire().command("native", call=call.value) == [done("native", **NATIVE[call.value])]
 
 
@@ -394,7 +398,7 @@ APPROVAL = {"title": "Allow tool: seed_note\nInput: {}", "options": ["Approve", 
     ],
 )
 def test_one_approval_is_one_request(payload: dict[str, Any], error: str | None) -> None:
-    """Section 6: title and labels, no details and no timeout; only the exact label runs the tool."""
+    """rpc/R-42, rpc/R-46: title and labels, no details and no timeout; only the exact label runs the tool."""
     wire = Wire()
     assert wire.command("gated_call") == [request(1, "select", **APPROVAL)]
 
@@ -422,7 +426,7 @@ def test_a_tool_may_judge_its_own_arguments() -> None:
 
 
 def test_neither_time_nor_an_abort_closes_an_approval() -> None:
-    """R-46: only the client does, by an answer or by going away."""
+    """rpc/R-46: only the client does, by an answer or by going away."""
     wire = Wire()
     wire.command("gated_call", "gated")
     wire.server.advance(3_600_000)

@@ -85,7 +85,9 @@ def test_a_clean_copy_begins_with_skeletons_that_are_not_attempted(worked: Any, 
 
 
 def test_time_can_pass_while_a_question_is_open(desk: Chapter) -> None:
-    """X2 to X4: the call is denied at its bound, the turn goes on, and the run waits for whoever was asked."""
+    """gate/X2 to gate/X4: the call is denied at its bound, the turn goes on, and the run waits for whoever was
+    asked.
+    """
     parked = desk.live("gate-time-runs-out")
     assert not isinstance(parked, Withheld)
 
@@ -101,7 +103,7 @@ def test_time_can_pass_while_a_question_is_open(desk: Chapter) -> None:
 
 
 def test_an_approver_with_a_bound_of_its_own_comes_home_by_itself(desk: Chapter) -> None:
-    """X9 and A22: after thirty minutes nobody has to answer any more."""
+    """gate/X9 and gate/A22: after thirty minutes nobody has to answer any more."""
     parked = desk.live("gate-time-runs-out")
     assert not isinstance(parked, Withheld)
 
@@ -138,7 +140,7 @@ def compared(built_in: dict[str, Case]) -> Comparison:
 
 
 def test_the_comparison_is_the_table_of_the_specification(compared: Comparison) -> None:
-    """Section 11 of spec/gate.md, in the three words of the table: asked, runs, refused."""
+    """The comparison of the two hosts, in the three words of the table: asked, runs, refused."""
     a, y, n = "asked", "runs", "refused"
 
     assert compared.columns == (

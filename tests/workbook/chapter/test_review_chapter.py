@@ -94,7 +94,9 @@ def test_every_event_of_a_review_is_drawn_on_a_lane_that_is_there(case_id: str) 
 
 
 def test_approve_goes_to_the_gate_and_the_refusal_comes_from_the_desk() -> None:
-    """Section 5: the question and its answer pass between gate and person; the session is never reached."""
+    """review/V-30 to review/V-37: the question and its answer pass between gate and person; the session is never
+    reached.
+    """
     shown = messages(played("approve-is-not-a-grant"))
     ways = {message.name: (message.source, message.target, message.stroke) for message in shown}
 
@@ -106,7 +108,7 @@ def test_approve_goes_to_the_gate_and_the_refusal_comes_from_the_desk() -> None:
 
 
 def test_only_a_recorded_note_has_an_effect_in_the_picture() -> None:
-    """S2: accepting is one thick arrow, from the desk to the session."""
+    """review/S2: accepting is one thick arrow, from the desk to the session."""
     shown = messages(played("t02-accept-records-the-edited-text"))
 
     assert [(one.name, one.source, one.target) for one in shown if one.stroke is Stroke.EFFECT] == [
@@ -115,7 +117,7 @@ def test_only_a_recorded_note_has_an_effect_in_the_picture() -> None:
 
 
 def test_a_dialog_that_the_desk_closed_is_no_answer_of_a_person() -> None:
-    """V-41: nothing is drawn from the person after the question, until the late text comes."""
+    """review/V-41: nothing is drawn from the person after the question, until the late text comes."""
     shown = messages(played("t09-revoked-in-the-editor"))
     asked = next(place for place, message in enumerate(shown) if message.name == "question_asked")
     said = [message.name for message in shown[asked + 1 :] if message.source is Lane.PERSON]
@@ -133,7 +135,7 @@ def test_a_dialog_that_the_desk_closed_is_no_answer_of_a_person() -> None:
     ],
 )
 def test_the_lane_of_the_person_says_who_is_there(name: str, label: str) -> None:
-    """Section 9: over RPC a client, in print and JSON nobody."""
+    """review/V-21 to review/V-23, review/V-62: over RPC a client, in print and JSON nobody."""
     given: Any = CASES[f"review-{name}"].given
 
     assert dict(review_lanes(given))[Lane.PERSON] == label
@@ -143,7 +145,7 @@ def test_the_lane_of_the_person_says_who_is_there(name: str, label: str) -> None
 
 
 def test_two_branches_are_drawn_from_their_entries() -> None:
-    """V-9: siblings under the root, each revision 1, and a sign at the leaf."""
+    """review/V-9: siblings under the root, each revision 1, and a sign at the leaf."""
     picture = wb.branches(played("t12-branches-do-not-see-each-other"))
 
     assert picture.text.splitlines() == [
@@ -162,7 +164,7 @@ def test_two_branches_are_drawn_from_their_entries() -> None:
 
 
 def test_what_is_not_the_desks_is_drawn_and_said() -> None:
-    """V-10: malformed entries are in the tree, and are no change by the desk."""
+    """review/V-10: malformed entries are in the tree, and are no change by the desk."""
     assert wb.branches(played("t19-corrupt-entry-is-skipped")).text.splitlines()[2:] == [
         "  `-- entry-1: accepted r1, with a new text",
         "      `-- entry-2: custom: not a change by the desk",
@@ -171,7 +173,7 @@ def test_what_is_not_the_desks_is_drawn_and_said() -> None:
 
 
 def test_a_fork_is_a_session_of_its_own() -> None:
-    """S14: where one stands is marked in the new session, and there only."""
+    """review/S14: where one stands is marked in the new session, and there only."""
     lines = wb.branches(played("t11-fork")).text.splitlines()
 
     assert [line for line in lines if not line.startswith(" ")] == ["session-1", "session-2"]
@@ -242,7 +244,7 @@ def test_the_state_diagram_draws_what_it_lists() -> None:
 
 
 def test_a_grant_is_a_bar_from_its_row_to_its_end() -> None:
-    """Section 6, row 1: given, missed once, used up."""
+    """review/end-1: given, missed once, used up."""
     lines = wb.grants(played("t07-stale-revision")).text.splitlines()
     ledger = list(played("t07-stale-revision").ledger)
     given = next(place for place, event in enumerate(ledger) if isinstance(event, GrantGiven))
@@ -272,7 +274,9 @@ def test_a_timeline_has_each_grant_and_how_it_ended(case_id: str) -> None:
 
 
 def test_the_mode_matrix_is_run_and_reads_as_section_9() -> None:
-    """V-21 to V-23, V-62: nothing is recorded where nobody can be asked; the panel opens in a terminal only."""
+    """review/V-21 to review/V-23, review/V-62: nothing is recorded where nobody can be asked; the panel opens in a
+    terminal only.
+    """
     matrix = wb.mode_matrix().set_index("what")
 
     assert list(matrix.columns) == ["tui", "rpc", "print", "json"]
@@ -320,7 +324,7 @@ def test_the_note_after_several_cases_is_one_row_each() -> None:
 
 
 def test_entries_are_listed_in_recording_order() -> None:
-    """V-11; and a case that recorded nothing says so."""
+    """review/V-11; and a case that recorded nothing says so."""
     table = wb.entries(played("accepted-is-not-final"))
 
     assert list(zip(table["entry"], table["under"], table["status"], table["revision"], strict=True)) == [

@@ -44,7 +44,9 @@ def test_every_situation_can_be_met() -> None:
 
 
 def test_the_policy_is_tried_at_every_level_that_is_put_up() -> None:
-    """A6 and A10: unknown is among them, declared as such and lost on the way; a read is not, nobody is asked."""
+    """gate/A6 and gate/A10: unknown is among them, declared as such and lost on the way; a read is not, nobody is
+    asked.
+    """
     tools = [tool.level for case in POLICY.situations for tool in case.given.tools]
 
     assert set(tools) == {"LocalState", "Process", "External", "unknown"}
@@ -579,7 +581,7 @@ def test_code_that_fails_is_told_what_happened_in_words(exercise: Exercise, hand
 
 
 def test_a_failure_is_no_consent_and_the_ledger_says_so() -> None:
-    """A2: what raised is refused by the host, in the run that the learner is shown."""
+    """gate/A2: what raised is refused by the host, in the run that the learner is shown."""
     failing = grade(NIGHT, Leaves).failing
     assert failing is not None
 

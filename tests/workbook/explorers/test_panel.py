@@ -40,7 +40,9 @@ def test_a_panel_starts_with_one_call_that_a_person_approves():
     """The first state is a case that shows a dialog and an effect."""
     panel = Explorer()
 
-    assert panel.status == "Decision: prompt, by the mode (R9). 1 dialog opens. Outcome: return; effects 1."
+    assert (
+        panel.status == "Decision: prompt, by the mode (approval/R9). 1 dialog opens. Outcome: return; effects 1."
+    )
     assert json.loads(panel.json) == {
         "id": "what-if",
         "scenario": "wrapper",
@@ -125,7 +127,9 @@ def test_contradicting_controls_stay_as_they_are_and_one_press_puts_them_right()
     panel.receive({"type": "fix", "problem": 0})
     panel.receive({"type": "fix", "problem": 0})  # a double click
 
-    assert panel.status == "Decision: prompt, by the mode (R9). No dialog opens. Outcome: throw; effects 0."
+    assert (
+        panel.status == "Decision: prompt, by the mode (approval/R9). No dialog opens. Outcome: throw; effects 0."
+    )
     assert (panel.state.ui, panel.state.answers, panel.problems) == ("none", (), ())
 
 
@@ -376,7 +380,7 @@ def test_pasting_by_the_control_announces_what_was_opened():
 
     told = panel.told()
     assert (told["pastes"], told["paste_problem"], panel.state.mode) == (1, "", "yolo")
-    assert told["status"].startswith("Opened what-if. Decision: allow, by the mode (R4b).")
+    assert told["status"].startswith("Opened what-if. Decision: allow, by the mode (approval/R4b).")
 
 
 # ------------------------------------------------------------------------------------------- opened from a chapter
@@ -444,7 +448,7 @@ def test_on_paper_a_panel_is_its_state_and_everything_that_follows(monkeypatch: 
     for part in (
         "User's policy for the tool  prompt",
         "1. Deny",
-        "Decision: prompt, by the user's settings (R7). 1 dialog opens. Outcome: throw; effects 0.",
+        "Decision: prompt, by the user's settings (approval/R7). 1 dialog opens.",
         "The user's policy comes before the mode.",
         "call-1: a prompt is required: the policy is prompt.",
         "Tool call denied by user: seed_note",

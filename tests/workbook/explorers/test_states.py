@@ -93,7 +93,9 @@ def test_the_panel_says_what_the_engine_says_of_ten_thousand_states():
 
 
 def test_the_first_decision_is_the_resolvers_own():
-    """R1 to R9: what the panel shows of the original input is what `resolve` says when it is asked directly."""
+    """approval/R1 to approval/R9: what the panel shows of the original input is what `resolve` says when it is
+    asked directly.
+    """
     seen = set()
     drawn = (state for state in states(SEED + 1) if isinstance(view_of(state), View))
     for state, _ in zip(drawn, range(1000), strict=False):

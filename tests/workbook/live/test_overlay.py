@@ -53,7 +53,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_panel_shows_eight_body_lines_and_scrolls_by_one() -> None:
-    """V-51, V-54: always eight lines of the note; Up and Down move by one and stop at either end."""
+    """review/V-51, review/V-54: always eight lines of the note; Up and Down move by one and stop at either end."""
     made = desk("overlay", note=FORTY_LINES)
     assert rows(made)[2:10] == [f"line {number}" for number in range(1, 9)]
 
@@ -70,7 +70,7 @@ def test_the_panel_shows_eight_body_lines_and_scrolls_by_one() -> None:
     ("name", "status"), [("a", "accepted"), ("r", "rejected"), ("Escape", "cancelled")], ids=["a", "r", "Escape"]
 )
 def test_each_of_three_keys_is_an_outcome(name: str, status: str) -> None:
-    """S13: a accepts, r rejects, Escape cancels; the panel is gone, and one entry records it."""
+    """review/S13: a accepts, r rejects, Escape cancels; the panel is gone, and one entry records it."""
     made = desk("overlay")
 
     key(made, name)
@@ -81,7 +81,7 @@ def test_each_of_three_keys_is_an_outcome(name: str, status: str) -> None:
 
 
 def test_the_first_outcome_wins() -> None:
-    """V-57: what is pressed after it reaches nobody, in one chunk of keys or in several messages."""
+    """review/V-57: what is pressed after it reaches nobody, in one chunk of keys or in several messages."""
     one, several = desk("overlay"), desk("overlay")
 
     one.keys("r", "a", "Escape")
@@ -93,7 +93,9 @@ def test_the_first_outcome_wins() -> None:
 
 @given(st.text(max_size=12).filter(lambda name: name not in CHUNKS))
 def test_no_other_key_does_anything(name: str) -> None:
-    """V-56: capitals, Enter, pasted text, and whatever a browser may call a key; not even an escape sequence."""
+    """review/V-56: capitals, Enter, pasted text, and whatever a browser may call a key; not even an escape
+    sequence.
+    """
     made = desk("overlay", note=FORTY_LINES)
     before = made.state()
 
@@ -103,7 +105,7 @@ def test_no_other_key_does_anything(name: str) -> None:
 
 
 def test_an_arrow_is_never_read_as_escape() -> None:
-    """V-55: a chunk is matched whole, so no arrow ends the panel."""
+    """review/V-55: a chunk is matched whole, so no arrow ends the panel."""
     assert {chunk_of(name) for name in ("ArrowUp", "ArrowDown")} == {"\x1b[A", "\x1b[B"}
     made = desk("overlay")
     key(made, "ArrowUp", "ArrowDown")
@@ -112,7 +114,7 @@ def test_an_arrow_is_never_read_as_escape() -> None:
 
 
 def test_keys_without_a_panel_reach_nobody() -> None:
-    """V-59: nothing listens while no panel is open."""
+    """review/V-59: nothing listens while no panel is open."""
     made = desk()
 
     key(made, "a", "r", "Escape", "ArrowDown")
@@ -121,7 +123,9 @@ def test_keys_without_a_panel_reach_nobody() -> None:
 
 
 def test_revoke_hides_the_panel_and_records_nothing() -> None:
-    """V-60, section 6: revoked from outside, with the panel open; what is typed then changes nothing."""
+    """review/V-60, review/end-1 to review/end-9: revoked from outside, with the panel open; what is typed then
+    changes nothing.
+    """
     made = desk("overlay")
 
     made.receive({"type": "press", "button": "revoke"})
@@ -134,7 +138,9 @@ def test_revoke_hides_the_panel_and_records_nothing() -> None:
 
 @given(st.integers(min_value=1, max_value=400))
 def test_no_row_is_wider_than_the_place_or_than_a_hundred_columns(width: int) -> None:
-    """V-50, V-61: at every width that the front end measures, hostile text and wide characters included."""
+    """review/V-50, review/V-61: at every width that the front end measures, hostile text and wide characters
+    included.
+    """
     made = desk("overlay", note=HOSTILE_NOTE)
 
     made.receive({"type": "resize", "columns": width})
@@ -157,7 +163,7 @@ def test_a_width_that_is_none_changes_nothing() -> None:
 
 
 def test_hostile_text_is_shown_harmlessly_and_stored_as_it_was() -> None:
-    """V-58: no control character reaches a row; markup is text; what is recorded is the text as it was."""
+    """review/V-58: no control character reaches a row; markup is text; what is recorded is the text as it was."""
     made = desk("overlay", note=HOSTILE_NOTE)
     shown = "\n".join(rows(made))
 
@@ -174,7 +180,7 @@ def test_hostile_text_is_shown_harmlessly_and_stored_as_it_was() -> None:
 
 
 def test_a_late_yes_is_noted_and_permits_nothing() -> None:
-    """V-43, V-45: delegate, revoke, and then the yes; the act after it is refused."""
+    """review/V-43, review/V-45: delegate, revoke, and then the yes; the act after it is refused."""
     made = desk("delegate", "revoke")
     (dialog,) = made.state()["dialogs"]
     assert (dialog["open"], dialog["late"], dialog["ended"]) == (False, True, "closed by the host")
@@ -190,7 +196,7 @@ def test_a_late_yes_is_noted_and_permits_nothing() -> None:
 
 
 def test_a_yes_in_time_permits_one_change() -> None:
-    """S7, S11, V-34: the same buttons without the revoke; a second act finds no grant."""
+    """review/S7, review/S11, review/V-34: the same buttons without the revoke; a second act finds no grant."""
     made = desk("delegate").answer("q-1", True)
     assert made.status == (
         "Review desk: draft, revision 0. Permission: one change at revision 0. No dialog is open."
@@ -204,7 +210,7 @@ def test_a_yes_in_time_permits_one_change() -> None:
 
 @pytest.mark.parametrize("button", ["revoke", "away", "restart"])
 def test_a_grant_ends_by_revoke_by_moving_and_by_a_restart(button: str) -> None:
-    """Section 6, rows 3, 4 and 7."""
+    """review/end-3, 4 and 7."""
     made = desk("delegate").answer("q-1", True).press(button, "act")
 
     assert kinds(made, NoteRecorded) == []
@@ -212,7 +218,7 @@ def test_a_grant_ends_by_revoke_by_moving_and_by_a_restart(button: str) -> None:
 
 
 def test_a_review_goes_through_both_dialogs() -> None:
-    """S2, by the messages of the control: the edited text, then the first label."""
+    """review/S2, by the messages of the control: the edited text, then the first label."""
     made = desk("review")
     made.receive({"type": "reply", "dialog": "q-1", "text": "Short.\n"})
     made.receive({"type": "reply", "dialog": "q-2", "option": 0})
@@ -234,7 +240,7 @@ MESSAGES = st.one_of(
 
 @given(st.lists(MESSAGES, max_size=25))
 def test_whatever_is_pressed_the_agent_makes_at_most_one_change_for_each_grant(messages: list[Any]) -> None:
-    """V-34 under a learner's hands: in any order, late answers included, and no order breaks the desk."""
+    """review/V-34 under a learner's hands: in any order, late answers included, and no order breaks the desk."""
     made = desk()
 
     for message in messages:

@@ -11,7 +11,9 @@ ACT = {"op": "act", "action": "accept", "expectedRevision": 0}
 
 
 def test_a_grant_is_given_and_used_over_a_real_pipe_and_every_frame_is_shown() -> None:
-    """R-5, R-20, R-50: ready comes first, each dialog is answered by its id, and the table has both directions."""
+    """rpc/R-5, rpc/R-20, rpc/R-50: ready comes first, each dialog is answered by its id, and the table has both
+    directions.
+    """
     with host({"confirm": True}, mode="yolo") as desk:
         desk.call("command", words="delegate")
         desk.call("call", args=ACT)

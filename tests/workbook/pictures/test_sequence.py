@@ -63,9 +63,11 @@ Sequence of call-2 in twice
       caller   wrapper   handlers   person   seed_note
          |        |          |         |         |  call-2
   13     |------->|          |         |         |  call_started: seed_note {"action":"publish"}
-  14     |        *          |         |         |  policy_resolved: prompt (mode, R9) on the original input
+  14     |        *          |         |         |  policy_resolved: prompt (mode, approval/R9) on the
+         |        |          |         |         |  original input
   15     |        |--------->|         |         |  tool_call: {"action":"publish"}
-  16     |        *          |         |         |  policy_resolved: prompt (mode, R9) on the effective input
+  16     |        *          |         |         |  policy_resolved: prompt (mode, approval/R9) on the
+         |        |          |         |         |  effective input
   17     |        *          |         |         |  prompt_decided: prompt required: the policy is prompt
   18     |        |--------->|         |         |  tool_approval_requested: mode always-ask
   19     |        |------------------->|         |  question_asked: select: Allow tool: seed_note …
@@ -81,7 +83,8 @@ Sequence of handled
       caller   wrapper   handlers   person   seed_note
          |        |          |         |         |  call-1
    1     |------->|          |         |         |  call_started: seed_note {"action":"publish"}
-   2     |        *          |         |         |  policy_resolved: prompt (mode, R9) on the original input
+   2     |        *          |         |         |  policy_resolved: prompt (mode, approval/R9) on the
+         |        |          |         |         |  original input
    3     |        |--------->|         |         |  tool_call: {"action":"publish"}
    4     |        |< - - - - |         |         |  handler_answered: desk replaces the input:
          |        |          |         |         |  {"action":"inspect"}
@@ -124,17 +127,17 @@ Sequence of denied-write
 
 
 def test_a_refused_call_never_reaches_the_tool():
-    """W-42: the second call asks again, what came back is no, and no arrow enters the tool's lane."""
+    """wrapper/W-42: the second call asks again, what came back is no, and no arrow enters the tool's lane."""
     assert sequence(TWICE, 2).text == SECOND_CALL.removeprefix("\n") + LEGEND
 
 
 def test_what_a_handler_asks_is_drawn_from_the_handlers():
-    """W-64: a dialog before the gate's decision is an extension's own; time is told when it moves on."""
+    """wrapper/W-64: a dialog before the gate's decision is an extension's own; time is told when it moves on."""
     assert sequence(HANDLED).text == HANDLERS_ASK.removeprefix("\n") + LEGEND
 
 
 def test_over_rpc_the_frames_are_what_travels():
-    """R-16, R-61: request and reply are the arrows; showing the dialog and giving its value are notes."""
+    """rpc/R-16, rpc/R-61: request and reply are the arrows; showing the dialog and giving its value are notes."""
     assert OVER_RPC_ASKED in sequence(OVER_RPC).text
     assert "client (RPC)" in sequence(OVER_RPC).text
 
@@ -164,7 +167,9 @@ DISPATCH_REFUSED = r"""
 
 
 def test_a_dispatch_has_a_lane_for_each_gate():
-    """D-16: the outer gate hands on to the device's own, which asks for itself, and its refusal ends at `write`."""
+    """dispatch/D-16: the outer gate hands on to the device's own, which asks for itself, and its refusal ends at
+    `write`.
+    """
     text = sequence(DISPATCHED).text
 
     assert text.splitlines()[2] == "      caller   write   gate of seed_slot   handlers   person   seed_slot"
@@ -185,7 +190,9 @@ LOOP_PREPARES = r"""
 
 
 def test_a_batch_shows_what_the_loop_does_by_itself():
-    """W-66, W-68: the whole batch is prepared first, and the loop emits tool_call, not the wrapper."""
+    """wrapper/W-66, wrapper/W-68: the whole batch is prepared first, and the loop emits tool_call, not the
+    wrapper.
+    """
     text = sequence(LOOPED).text
 
     assert LOOP_PREPARES in text
@@ -195,12 +202,14 @@ def test_a_batch_shows_what_the_loop_does_by_itself():
 
 
 def test_a_file_fallback_has_lanes_of_its_own():
-    """F-12: the denied call of the tool itself, then the handlers; nothing else touches the disk."""
+    """fallback/F-12: the denied call of the tool itself, then the handlers; nothing else touches the disk."""
     assert sequence(DENIED_WRITE).text == FALLBACK.removeprefix("\n") + LEGEND
 
 
 def test_lanes_that_nothing_reaches_are_drawn_all_the_same():
-    """W-5, W-37: a deny reaches no handler, person or tool; without a UI the lane says that nobody is there."""
+    """wrapper/W-5, wrapper/W-37: a deny reaches no handler, person or tool; without a UI the lane says that nobody
+    is there.
+    """
     header, *lines = sequence(SILENT_DENY).text.splitlines()[2:-2]
 
     assert header == "      caller   wrapper   handlers   person   seed_note"
@@ -362,7 +371,7 @@ def test_mermaid_source_is_named_and_its_arrows_tell_the_strokes_apart():
         "    participant tool as seed_note\n"
         "    Note over caller,tool: call-1\n"
         "    caller->>wrapper: 1 call_started<br/>seed_note #123;#34;action#34;#58;#34;publish#34;#125;\n"
-        "    Note over wrapper: 2 policy_resolved<br/>deny (user, R2) on the original<br/>input\n"
+        "    Note over wrapper: 2 policy_resolved<br/>deny (user, approval/R2) on the<br/>original input\n"
         "    wrapper--xcaller: 3 call_threw<br/>Tool #34;seed_note#34; is blocked by user<br/>policy. #8230;\n"
     )
 

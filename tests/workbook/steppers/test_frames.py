@@ -93,7 +93,7 @@ def test_a_call_that_nothing_stopped_returned(films: list[Film]):
 
 
 def test_who_settled_a_call_of_the_second_host_is_who_stopped_it(shipped: list[Film]):
-    """O1: the case's own claim of who decided, beside the stepper's cause."""
+    """gate/O1: the case's own claim of who decided, beside the stepper's cause."""
     compared = 0
     for shown in shipped:
         if shown.scenario != "gate" or shown.report is None:
@@ -110,7 +110,7 @@ def test_who_settled_a_call_of_the_second_host_is_who_stopped_it(shipped: list[F
 
 
 def test_once_the_tool_was_entered_only_what_comes_too_late_is_left(films: list[Film]):
-    """W-58: nothing that is listed after the effect could have prevented it."""
+    """wrapper/W-58: nothing that is listed after the effect could have prevented it."""
     for shown in films:
         for rows in runs(shown):
             assert rows  # a thing under way has a row
@@ -150,7 +150,7 @@ def test_every_stop_of_the_table_is_shown_by_some_ledger(films: list[Film]):
 
 
 def test_whatever_waits_for_an_answer_may_never_get_one(shipped: list[Film]):
-    """R-46, X5, V-48: a thing that is under way when its case is over lists that it may stay so."""
+    """rpc/R-46, gate/X5, review/V-48: a thing that is under way when its case is over lists that it may stay so."""
     waiting = [rows[-1] for shown in shipped for rows in runs(shown) if not rows[-1].over]
     calls = [one for one in waiting if not one.subject.startswith("the permission")]
 
@@ -180,7 +180,7 @@ def told(report: Report, subject: str = "call-1") -> list[tuple[str, list[str]]]
 
 
 def test_an_approved_call_loses_one_danger_after_the_other():
-    """Section 2, step by step: what is behind the call can stop it no more."""
+    """wrapper/step-1 to wrapper/step-17, step by step: what is behind the call can stop it no more."""
     assert told(play("approved", choices=["Approve"])) == [
         ("call_started", ["the approval rule fails", "a deny on the input as it came", *AT_STEP_FOUR[1:]]),
         ("policy_resolved", AT_STEP_FOUR),
@@ -209,7 +209,7 @@ def test_a_call_that_is_sure_to_be_refused_says_so_before_it_is():
 
 
 def test_an_abort_is_no_danger_once_approve_was_said():
-    """W-47: the dialog does not hear the signal, and Approve after an abort still runs the tool."""
+    """wrapper/W-47: the dialog does not hear the signal, and Approve after an abort still runs the tool."""
     aborted = play("aborted", signal="aborted", choices=["Approve"], observe=False)
 
     assert [found for kind, found in told(aborted) if kind == "ui.select"] == [LATE]
@@ -217,7 +217,7 @@ def test_an_abort_is_no_danger_once_approve_was_said():
 
 
 def test_safety_checks_can_ask_where_the_policy_would_not():
-    """W-20: an allow leaves the dangers of asking, until it is decided that nobody is asked."""
+    """wrapper/W-20: an allow leaves the dangers of asking, until it is decided that nobody is asked."""
     allowed = told(play("allowed", autoApprove=True))
 
     assert allowed[3] == ("policy_resolved", [*SCREEN, *ASKING])
@@ -225,14 +225,14 @@ def test_safety_checks_can_ask_where_the_policy_would_not():
 
 
 def test_a_dispatch_lists_the_devices_own_gate_behind_its_own():
-    """Section 4 of spec/dispatch.md: outer approval is not the end of it."""
+    """dispatch/step-6: outer approval is not the end of it."""
     dispatched = play("d", "dispatch", args={"action": "reserve"}, mode="always-ask", choices=["Approve"])
     asked = dict(told(dispatched))
     at_the_device = [danger for danger in asked["content_read"] if danger.startswith("at the device: ")]
 
     assert asked["content_read"] == [*at_the_device, "a result handler makes an error of it"]
     assert "at the device: a deny on the input as it came" in at_the_device
-    assert "at the device: an abort before it is on screen" not in at_the_device  # W-27
+    assert "at the device: an abort before it is on screen" not in at_the_device  # wrapper/W-27
     assert asked["address_read"][:4] == [
         "no address of a device",
         "no such device",
@@ -243,7 +243,7 @@ def test_a_dispatch_lists_the_devices_own_gate_behind_its_own():
 
 
 def test_the_gates_of_the_second_host_are_known_by_name():
-    """G2, G3, O17: what a gate of the host's own cannot say is never listed."""
+    """gate/G2, gate/G3, gate/O17: what a gate of the host's own cannot say is never listed."""
 
     def at_first(gate: str) -> set[Stop]:
         """What could stop a call of consequence at its first row."""
@@ -381,7 +381,7 @@ def test_a_live_play_can_be_stepped_as_far_as_it_is():
 
     assert last.kind == "question_asked"
     assert last.state.open == ("q-1",)
-    assert last.state.policy == "prompt by mode (R9), on the effective input"
+    assert last.state.policy == "prompt by mode (approval/R9), on the effective input"
     assert [danger.short for danger in last.under_way[0].stops] == ASKING
 
 

@@ -59,7 +59,7 @@ def test_a_cell_says_what_changed_and_that_nothing_did():
         (
             *("call-1", "8", "the call: 11-13", "ui.select\nthe answer is Deny (offered: Approve, Deny)"),
             "prompts: 1\neffects: 0\nopen questions: none\n"
-            "policy in force: prompt by mode (R9), on the effective input",
+            "policy in force: prompt by mode (approval/R9), on the effective input",
             "call-1 is stopped: any answer but Approve",
         ),
         (
@@ -68,7 +68,7 @@ def test_a_cell_says_what_changed_and_that_nothing_did():
         ),
         (
             *("call-1", "10", "the call: 14-15", "call_threw\nthrows: Tool call denied by user: seed_note"),
-            *(UNCHANGED, "call-1 threw; any answer but Approve (W-40, W-41)"),
+            *(UNCHANGED, "call-1 threw; any answer but Approve (wrapper/W-40, wrapper/W-41)"),
         ),
     )
 
@@ -79,7 +79,10 @@ def test_what_waits_at_the_device_stands_behind_its_place():
 
     assert "; at the device: the approval rule fails, a deny on the input as it came, " in last[0]
     assert "call-1 is stopped: at the device: any answer but Approve" not in last[0]
-    assert last[-1] == "call-1 returned an error result; at the device: any answer but Approve (W-40, W-41)"
+    assert (
+        last[-1]
+        == "call-1 returned an error result; at the device: any answer but Approve (wrapper/W-40, wrapper/W-41)"
+    )
 
 
 def test_every_stop_that_is_named_is_told_in_full():
@@ -96,7 +99,7 @@ STATES = {
     "loop": (LOOPED, "prompts: 0\neffects: 0\nopen questions: none"),
     "fallback": (DENIED_WRITE, "attempts: 1"),
     "rpc": (DIALOG, "–"),
-    "resolve": (RESOLVED, "policy in force: prompt by mode (R9), on the original input"),
+    "resolve": (RESOLVED, "policy in force: prompt by mode (approval/R9), on the original input"),
     "review": (
         play("show", "review", steps=[{"do": "command", "words": "show"}]),
         "prompts: 0\neffects: 0\nopen questions: none\npermission: none",
@@ -182,7 +185,7 @@ def test_the_control_is_told_everything_at_once():
             ["prompts", "1"],
             ["effects", "0"],
             ["open questions", "none"],
-            ["policy in force", "prompt by mode (R9), on the effective input"],
+            ["policy in force", "prompt by mode (approval/R9), on the effective input"],
         ],
         "under_way": [
             {
@@ -196,13 +199,13 @@ def test_the_control_is_told_everything_at_once():
         {
             "text": "The tool was entered and fails, perhaps because it sees the aborted signal. "
             "What it did stays done.",
-            "rules": "W-47, W-48, W-52",
+            "rules": "wrapper/W-47, wrapper/W-48, wrapper/W-52",
             "late": True,
             "inner": False,
         },
         {
             "text": "A tool_result handler turns the result into an error. The effect stays.",
-            "rules": "W-53, W-58",
+            "rules": "wrapper/W-53, wrapper/W-58",
             "late": True,
             "inner": False,
         },
@@ -212,7 +215,7 @@ def test_the_control_is_told_everything_at_once():
 TOLD = {
     "call_started": "call-1 can still be stopped by:",
     "ui.select": "call-1 is not over, and cannot go on. What stopped it:",
-    "call_threw": "call-1 threw, because of: any answer but Approve (W-40, W-41).",
+    "call_threw": "call-1 threw, because of: any answer but Approve (wrapper/W-40, wrapper/W-41).",
 }
 
 

@@ -259,7 +259,9 @@ def test_what_is_no_settings_is_told_so(name: str) -> None:
 
 
 def test_what_the_host_passes_over_is_remarked_on() -> None:
-    """A-11 and A-18: the real host says nothing of a mode or a policy that is none; a reader should know."""
+    """approval/A-11 and approval/A-18: the real host says nothing of a mode or a policy that is none; a reader
+    should know.
+    """
     said = words(grade(SETTINGS, handed_in.settings("wirte", mail_list="never")))
 
     assert "tools.approvalMode: 'wirte' is no mode. The host says nothing and takes yolo." in said
@@ -305,7 +307,9 @@ def test_nothing_handed_in_is_not_attempted(name: str) -> None:
 
 
 def test_a_learner_s_failure_is_seen_by_the_host_as_what_it_is() -> None:
-    """W-12 and step 13: a handler that raised has blocked, an approver that raised has broken its dialog."""
+    """wrapper/W-12 and step 13: a handler that raised has blocked, an approver that raised has broken its
+    dialog.
+    """
     handler = grade(HANDLER, handed_in.breaks_on_words).failing
     approver = grade(ANSWERS, lambda question: question.text["Input"]).failing
     assert handler is not None
@@ -334,7 +338,7 @@ def test_a_person_who_never_comes_back_leaves_the_question_open_and_says_so() ->
 
 
 def test_a_question_that_closed_meanwhile_is_answered_too_late() -> None:
-    """W-15: the caller gives up while a handler's own question is open; what is said then moves nothing."""
+    """wrapper/W-15: the caller gives up while a handler's own question is open; what is said then moves nothing."""
     from labsim.case.given import HandlerSpec, WrapperGiven
     from labsim.case.model import WrapperCase
 
@@ -436,8 +440,8 @@ MINE: dict[str, Any] = {
     "scenario": "wrapper",
     "given": {"approval": "exec", "mode": "write", "choices": ["Approve"]},
     "expected": {"outcome": "return", "effects": 1, "prompts": 1},
-    "why": "R9 asks, and W-40 takes the exact label.",
-    "rules": ["R9", "W-40"],
+    "why": "approval/R9 asks, and wrapper/W-40 takes the exact label.",
+    "rules": ["approval/R9", "wrapper/W-40"],
 }
 
 

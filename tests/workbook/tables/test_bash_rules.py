@@ -14,29 +14,31 @@ def rows(table: object, *columns: str) -> list[tuple[str, ...]]:
 
 
 def test_each_command_has_its_verdict_its_row_and_what_becomes_of_it() -> None:
-    """B1 to B5, and the outcome in the mode: an allow runs, a deny is refused, the rest is asked about."""
+    """approval/B1 to approval/B5, and the outcome in the mode: an allow runs, a deny is refused, the rest is asked
+    about.
+    """
     commands = ["git status", "git status; rm notes", "echo 'rm notes'", "npm publish", "sudo rm x"]
 
     table = bash_rules(RULES, commands)
 
     assert rows(table, "command", "verdict", "row", "in always-ask") == [
-        ("git status", "allow", "B3", "runs unasked"),
-        ("git status; rm notes", "deny", "B1", "is refused"),
-        ("echo 'rm notes'", "no rule", "B5", "is asked about"),
-        ("npm publish", "prompt", "B4", "is asked about"),
-        ("sudo rm x", "critical", "B2", "is asked about"),
+        ("git status", "allow", "approval/B3", "runs unasked"),
+        ("git status; rm notes", "deny", "approval/B1", "is refused"),
+        ("echo 'rm notes'", "no rule", "approval/B5", "is asked about"),
+        ("npm publish", "prompt", "approval/B4", "is asked about"),
+        ("sudo rm x", "critical", "approval/B2", "is asked about"),
     ]
 
 
 def test_a_critical_command_is_not_asked_about_in_yolo_and_a_prompt_rule_is() -> None:
-    """A-57: a bare override is gone in yolo, a prompt by a rule is not."""
+    """approval/A-57: a bare override is gone in yolo, a prompt by a rule is not."""
     table = bash_rules(RULES, ["sudo rm x", "npm publish"], mode="yolo")
 
     assert list(table["in yolo"]) == ["runs unasked", "is asked about"]
 
 
 def test_an_allow_that_could_not_vouch_for_the_whole_command_says_what_stood_in_its_way() -> None:
-    """A-47, A-51 and A-52: the character that could run something else is named."""
+    """approval/A-47, approval/A-51 and approval/A-52: the character that could run something else is named."""
     table = bash_rules([("git *", "allow")], ["git log && ls", 'git log "$HOME"', "git log 'a;b'", "git log\nls"])
 
     assert list(table["because"]) == [
@@ -48,7 +50,7 @@ def test_an_allow_that_could_not_vouch_for_the_whole_command_says_what_stood_in_
 
 
 def test_a_chain_is_judged_in_parts_only_when_asked_to() -> None:
-    """A-58 and A-61: off by default."""
+    """approval/A-58 and approval/A-61: off by default."""
     rules, command = [("git *", "allow"), ("npm test", "allow")], ["git status && npm test"]
 
     assert list(bash_rules(rules, command)["verdict"]) == ["no rule"]
@@ -57,7 +59,7 @@ def test_a_chain_is_judged_in_parts_only_when_asked_to() -> None:
 
 @pytest.mark.parametrize("rule", [("git *", "alow"), ("", "allow"), ("git *",), "git *: allow", (3, "deny")])
 def test_a_rule_that_the_host_would_skip_is_refused_with_its_place(rule: object) -> None:
-    """A-43 skips it without a word; a learner is told."""
+    """approval/A-43 skips it without a word; a learner is told."""
     with pytest.raises(BadRule, match=r"Rule 2 is .*the host would skip it"):
         bash_rules([("ls", "allow"), rule], ["ls"])  # type: ignore[list-item]
 

@@ -47,7 +47,7 @@ def test_every_event_that_names_a_call_is_shown_with_it(case_id: str) -> None:
 
 
 def test_a_late_answer_belongs_to_the_call_that_it_was_for() -> None:
-    """X4: it comes when that call and the one after it are over."""
+    """gate/X4: it comes when that call and the one after it are over."""
     late = [(one.call, one.event.kind_name()) for one in placed(play("gate-timeout-denies-the-call"))][-5:]
 
     assert late == [
@@ -63,7 +63,9 @@ def test_a_late_answer_belongs_to_the_call_that_it_was_for() -> None:
 
 
 def test_a_lifecycle_has_what_whoever_follows_the_session_hears() -> None:
-    """V6 and O8: an answer that is remembered says so when it is given, and answers without a trace afterwards."""
+    """gate/V6 and gate/O8: an answer that is remembered says so when it is given, and answers without a trace
+    afterwards.
+    """
     table = lifecycle(play("gate-for-session-any-input"))
 
     assert list(zip(table["call"], table["event"], strict=True)) == [
@@ -81,7 +83,7 @@ def test_a_lifecycle_has_what_whoever_follows_the_session_hears() -> None:
 
 
 def test_a_ledger_tells_what_is_heard_from_what_the_host_does_silently() -> None:
-    """O17 and D3: without a gate the stream has the round and the result, and no question."""
+    """gate/O17 and gate/D3: without a gate the stream has the round and the result, and no question."""
     table = ledger(play("gate-no-gate"))
 
     assert [event for event, kind in zip(table["event"], table["kind"], strict=True) if kind == "heard"] == [
@@ -103,7 +105,7 @@ def test_a_call_that_waits_ends_its_lifecycle_with_the_question() -> None:
 
 
 def test_decisions_have_one_row_a_call_with_who_settled_it() -> None:
-    """A9: five calls, five levels, and what the model read of each."""
+    """gate/A9: five calls, five levels, and what the model read of each."""
     table = decisions(play("gate-edits-not-the-network"))
 
     denied = "Tool execution denied: this run may change this checkout and nothing beyond it"
@@ -117,7 +119,7 @@ def test_decisions_have_one_row_a_call_with_who_settled_it() -> None:
 
 
 def test_decisions_of_several_cases_name_their_case() -> None:
-    """X5: one that hangs shows a call that nobody settled."""
+    """gate/X5: one that hangs shows a call that nobody settled."""
     table = decisions([play("gate-timeout-does-not-bound-the-run"), play("gate-no-timeout")])
 
     assert table[["case", "call", "decided", "by"]].to_numpy().tolist() == [
@@ -129,7 +131,7 @@ def test_decisions_of_several_cases_name_their_case() -> None:
 
 
 def test_a_call_id_that_comes_again_is_another_row() -> None:
-    """O10: two calls under one id, and each has its own decision."""
+    """gate/O10: two calls under one id, and each has its own decision."""
     assert list(decisions(play("gate-call-id-used-twice"))["decided"]) == ["allow", "deny"]
 
 
@@ -154,7 +156,7 @@ def happened(case_id: str, call: int = 1) -> list[str]:
 
 
 def test_an_asked_call_takes_every_step() -> None:
-    """O1: the order of one call, each step with its event."""
+    """gate/O1: the order of one call, each step with its event."""
     assert happened("gate-asked-once") == [
         "call_made",
         "nothing to do",
@@ -173,12 +175,12 @@ def test_an_asked_call_takes_every_step() -> None:
 @pytest.mark.parametrize(
     ("case_id", "call", "passed_over"),
     [
-        ("gate-read-not-asked", 1, {5, 6, 7, 8}),  # O6: the gate's allow is final
+        ("gate-read-not-asked", 1, {5, 6, 7, 8}),  # gate/O6: the gate's allow is final
         ("gate-deny-all-both", 1, {5, 6, 7, 8, 10}),  # and so is its deny
-        ("gate-for-session-any-input", 2, {6, 7, 8}),  # O8: the rule answers
-        ("gate-hook-refuses", 1, {3, 4, 5, 6, 7, 8, 10}),  # O3: it never comes to the gate
+        ("gate-for-session-any-input", 2, {6, 7, 8}),  # gate/O8: the rule answers
+        ("gate-hook-refuses", 1, {3, 4, 5, 6, 7, 8, 10}),  # gate/O3: it never comes to the gate
         ("gate-refused-call", 1, {10}),
-        ("gate-no-gate", 1, {4, 5, 6, 7, 8}),  # O17
+        ("gate-no-gate", 1, {4, 5, 6, 7, 8}),  # gate/O17
     ],
 )
 def test_a_step_that_an_earlier_one_made_needless_is_passed_over(
@@ -191,7 +193,7 @@ def test_a_step_that_an_earlier_one_made_needless_is_passed_over(
 
 
 def test_a_call_without_an_end_has_steps_that_are_not_reached_yet() -> None:
-    """X5: nobody knows whether they will be."""
+    """gate/X5: nobody knows whether they will be."""
     assert happened("gate-no-timeout")[7:] == ["not reached yet"] * 4
 
 
@@ -252,7 +254,7 @@ def test_a_question_goes_from_the_approver_to_the_person_and_the_answer_back() -
 
 
 def test_a_request_that_nobody_carries_never_reaches_the_approver() -> None:
-    """X6: behind a parked forwarder the second request is a note of the session, and no arrow."""
+    """gate/X6: behind a parked forwarder the second request is a note of the session, and no arrow."""
     drawn = [
         (message.name.split(" ")[0], message.target)
         for part in scene(play("gate-timeout-holds-up-the-next-request"), "call-2").parts

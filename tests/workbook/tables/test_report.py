@@ -64,7 +64,9 @@ def rows(table: Table) -> list[tuple[Any, ...]]:
 
 
 def test_a_lifecycle_has_one_row_per_heard_event_and_a_closing_row():
-    """W-81: tool_call, requested, select, resolved, executor, tool_result; the second call stops at the no."""
+    """wrapper/W-81: tool_call, requested, select, resolved, executor, tool_result; the second call stops at the
+    no.
+    """
     see = 'handlers see {"action":"publish"}'
     ask = "approval of seed_note is requested, mode always-ask"
 
@@ -94,7 +96,7 @@ def test_one_call_can_be_looked_at_alone(call: int | str):
 
 
 def test_a_deny_that_nobody_hears_of_leaves_only_the_closing_row():
-    """W-5: a policy deny on the original input emits nothing; the caller's error is all there is."""
+    """wrapper/W-5: a policy deny on the original input emits nothing; the caller's error is all there is."""
     assert rows(lifecycle(SILENT_DENY)) == [
         (
             "call-1",
@@ -152,7 +154,7 @@ def test_a_case_without_calls_shows_its_own_events():
 
 
 def test_a_call_inside_another_names_its_tool_when_it_closes():
-    """D-16: both gates of a dispatch use one call id, so the lane and the inner ending say whose it is."""
+    """dispatch/D-16: both gates of a dispatch use one call id, so the lane and the inner ending say whose it is."""
     assert [(row[1], *row[3:]) for row in rows(lifecycle(DISPATCHED))][-5:] == [
         ("inner", "ui.select", "the answer is Deny (offered: Approve, Deny)"),
         ("inner", "tool_approval_resolved", "not approved: denied by user"),
@@ -172,7 +174,9 @@ def test_only_a_case_with_two_lanes_has_a_column_for_them():
 
 
 def test_a_batch_shows_each_call_and_what_the_loop_made_of_it():
-    """W-66, W-69, W-74: handlers see the batch before the first call runs; a blocked call has a result too."""
+    """wrapper/W-66, wrapper/W-69, wrapper/W-74: handlers see the batch before the first call runs; a blocked call
+    has a result too.
+    """
     assert [row[:3] for row in rows(lifecycle(LOOPED))] == [
         ("call-1", 1, "tool_call"),
         ("call-2", 1, "tool_call"),
@@ -219,7 +223,7 @@ def test_a_ledger_has_every_event_with_its_number_and_kind():
             0,
             "policy_resolved",
             "desk",
-            "deny on the original input, by user (R2), tier exec, key seed_note",
+            "deny on the original input, by user (approval/R2), tier exec, key seed_note",
         ),
         (
             "call-1",
@@ -247,7 +251,7 @@ def test_a_ledger_is_complete_and_in_order(name: str):
 
 
 def test_frames_are_shown_as_they_travelled():
-    """R-4: a frame is the JSON object on the wire; what the client sent is marked by whether it answered."""
+    """rpc/R-4: a frame is the JSON object on the wire; what the client sent is marked by whether it answered."""
     request = (
         '{"type":"extension_ui_request","id":"req-1","method":"select",'
         '"title":"Allow tool: seed_note\\nInput: {\\"action\\":\\"publish\\"}","options":["Approve","Deny"]}'
@@ -323,7 +327,7 @@ def test_alternatives_are_compared_case_by_case():
 
 # --------------------------------------------------------------------------------------------------- policies
 
-# Section 6 of spec/approval.md, the worked table: declaration, user policy, then always-ask, write, yolo.
+# The worked table of approval/R1 to approval/R9: declaration, user policy, then always-ask, write, yolo.
 WORKED = """
 none                          no entry | prompt mode R9 | prompt mode R9 | allow mode R4b
 exec                          no entry | prompt mode R9 | prompt mode R9 | allow mode R4b
@@ -345,14 +349,14 @@ read, policy deny             allow    | deny tool R1   | deny tool R1   | deny 
 
 @pytest.mark.parametrize("line", WORKED.strip().splitlines())
 def test_the_matrix_shows_the_worked_table_of_the_specification(line: str):
-    """Section 6, R1 to R9: each cell says the policy, who decided it and by which rule."""
+    """approval/R1 to approval/R9: each cell says the policy, who decided it and by which rule."""
     head, *cells = (part.strip() for part in line.split("|"))
     declaration, user = head[:30].strip(), head[30:].strip()
 
     matrix = policy_matrix()
 
     [row] = matrix[(matrix["declaration"] == declaration) & (matrix["user"] == user)].to_dict("records")
-    said = ["{} ({}, {})".format(*cell.split()) for cell in cells]
+    said = ["{} ({}, approval/{})".format(*cell.split()) for cell in cells]
     assert row == {
         "declaration": declaration,
         "user": user,
@@ -375,7 +379,9 @@ def test_the_matrix_is_complete_and_agrees_with_its_long_form():
 
 
 def test_a_learner_chooses_declarations_user_policies_and_modes():
-    """A-8, A-11, A-14: a function sees the arguments, a policy word may be untidy, a mode may not."""
+    """approval/A-8, approval/A-11, approval/A-14: a function sees the arguments, a policy word may be untidy, a
+    mode may not.
+    """
     cells = policy_cells(
         {"mine": {"fn": "seed-slot"}, "broken": {"fn": "throws"}},
         user=[None, " ALLOW "],
@@ -384,23 +390,25 @@ def test_a_learner_chooses_declarations_user_policies_and_modes():
     )
 
     assert rows(cells) == [
-        ("mine", "no entry", "write", "allow", "mode", "R8", "write"),
-        ("mine", "no entry", "Write", "prompt", "mode", "R9", "write"),
-        ("mine", '" ALLOW "', "write", "allow", "user", "R7", "write"),
-        ("mine", '" ALLOW "', "Write", "allow", "user", "R7", "write"),
+        ("mine", "no entry", "write", "allow", "mode", "approval/R8", "write"),
+        ("mine", "no entry", "Write", "prompt", "mode", "approval/R9", "write"),
+        ("mine", '" ALLOW "', "write", "allow", "user", "approval/R7", "write"),
+        ("mine", '" ALLOW "', "Write", "allow", "user", "approval/R7", "write"),
         ("broken", "no entry", "write", "throws", "approval rule failed", "–", "–"),
         ("broken", "no entry", "Write", "throws", "approval rule failed", "–", "–"),
         ("broken", '" ALLOW "', "write", "throws", "approval rule failed", "–", "–"),
         ("broken", '" ALLOW "', "Write", "throws", "approval rule failed", "–", "–"),
     ]
-    assert rows(policy_matrix("read", user="deny", modes=["yolo", "yolo"])) == [("read", "deny", "deny (user, R2)")]
+    assert rows(policy_matrix("read", user="deny", modes=["yolo", "yolo"])) == [
+        ("read", "deny", "deny (user, approval/R2)")
+    ]
     assert rows(policy_matrix({"broken": {"fn": "throws"}}, user="deny", modes="yolo")) == [
         ("broken", "deny", "throws (approval rule failed)")
     ]
     assert rows(policy_cells({"mine": UNSET}, user="allow", modes="yolo"))[0][3:] == (
         "allow",
         "user",
-        "R4a",
+        "approval/R4a",
         "exec",
     )
 

@@ -1,4 +1,4 @@
-"""The steps of one call, walked on its ledger: spec/wrapper.md section 2, steps 1 to 17 in ten parts."""
+"""The steps of one call, walked on its ledger: wrapper/step-1 to wrapper/step-17, steps 1 to 17 in ten parts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BEYOND_ASKING = {"14-15": ["not reached"], "16": ["not reached"], "17": ["not re
 
 
 def test_an_approved_call_takes_every_step():
-    """Section 2: nothing is skipped when a person says Approve."""
+    """wrapper/step-1 to wrapper/step-17: nothing is skipped when a person says Approve."""
     assert walked(TWICE, 1) == {
         **JUDGED,
         "10": ["tool_approval_requested"],
@@ -72,7 +72,7 @@ def test_a_declined_call_ends_when_the_decision_is_told():
 
 
 def test_without_a_ui_the_call_ends_inside_the_asking():
-    """Step 11: the false decision is told from there, and no dialog came before it (W-35)."""
+    """Step 11: the false decision is told from there, and no dialog came before it (wrapper/W-35)."""
     assert walked(NO_UI) == {
         **JUDGED,
         "10": ["tool_approval_requested"],
@@ -103,7 +103,7 @@ def test_frames_belong_to_the_asking():
 
 
 def test_a_deny_on_the_original_input_ends_at_step_three():
-    """W-5: no handler, no dialog, no tool."""
+    """wrapper/W-5: no handler, no dialog, no tool."""
     assert walked(SILENT_DENY) == {
         "1-2": ["call_started"],
         "3": ["policy_resolved", "call_threw"],
@@ -112,12 +112,12 @@ def test_a_deny_on_the_original_input_ends_at_step_three():
 
 
 def test_an_approval_rule_that_throws_ends_at_step_three():
-    """W-6: the declaration is a function, and its error leaves before any event."""
+    """wrapper/W-6: the declaration is a function, and its error leaves before any event."""
     assert walked(play("rule", approval={"fn": "throws"}))["3"] == ["call_threw"]
 
 
 def test_a_handlers_own_dialog_and_its_block_belong_to_step_four():
-    """W-10, W-64: what handlers ask is not the gate asking."""
+    """wrapper/W-10, wrapper/W-64: what handlers ask is not the gate asking."""
     assert walked(HANDLED) == {
         "1-2": ["call_started"],
         "3": ["policy_resolved"],
@@ -130,14 +130,17 @@ def test_a_handlers_own_dialog_and_its_block_belong_to_step_four():
 
 
 ENDS: dict[str, tuple[dict[str, Any], str]] = {
-    "W-12: a handler throws": ({"handlers": [{"throws": "boom"}]}, "4"),
-    "W-13: a handler takes too long": ({"handlers": [{"waits": 50}], "toolCallTimeoutMs": 10}, "4"),
-    "W-15: aborted before the handlers": ({"signal": "aborted", "handlers": [{"same": True}]}, "4"),
-    "W-29: aborted while not on screen": ({"signal": "aborted", "preview": "match", "observe": False}, "8-9"),
-    "W-40: not exactly the label": ({"choices": ["approve"]}, "14-15"),
-    "W-30: refused, and nobody listens": ({"choices": ["Deny"], "lifecycle": "none"}, "14-15"),
-    "W-38: no UI, and nobody listens": ({"ui": False, "lifecycle": "none"}, "11-13"),
-    "W-52: the tool fails": ({"choices": ["Approve"], "executor": {"throw": "no shelf"}}, "17"),
+    "wrapper/W-12: a handler throws": ({"handlers": [{"throws": "boom"}]}, "4"),
+    "wrapper/W-13: a handler takes too long": ({"handlers": [{"waits": 50}], "toolCallTimeoutMs": 10}, "4"),
+    "wrapper/W-15: aborted before the handlers": ({"signal": "aborted", "handlers": [{"same": True}]}, "4"),
+    "wrapper/W-29: aborted while not on screen": (
+        {"signal": "aborted", "preview": "match", "observe": False},
+        "8-9",
+    ),
+    "wrapper/W-40: not exactly the label": ({"choices": ["approve"]}, "14-15"),
+    "wrapper/W-30: refused, and nobody listens": ({"choices": ["Deny"], "lifecycle": "none"}, "14-15"),
+    "wrapper/W-38: no UI, and nobody listens": ({"ui": False, "lifecycle": "none"}, "11-13"),
+    "wrapper/W-52: the tool fails": ({"choices": ["Approve"], "executor": {"throw": "no shelf"}}, "17"),
     "step 7: rewritten into a deny": (
         {
             "approval": {"fn": "seed-slot"},
@@ -151,14 +154,14 @@ ENDS: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("given", "step"), ENDS.values(), ids=ENDS)
 def test_a_refusal_belongs_to_the_step_that_could_not_be_completed(given: dict[str, Any], step: str):
-    """Section 2: each way to end has its step, whoever listens."""
+    """wrapper/step-1 to wrapper/step-17: each way to end has its step, whoever listens."""
     ended = walked(play("ended", **given))
 
     assert [numbers for numbers, kinds in ended.items() if "call_threw" in kinds] == [step]
 
 
 def test_a_step_that_had_nothing_to_do_is_not_one_that_was_not_reached():
-    """Auto-approve: nobody is asked, and the tool runs all the same (A-15)."""
+    """Auto-approve: nobody is asked, and the tool runs all the same (approval/A-15)."""
     ran = walked(play("auto", autoApprove=True, ui=False))
 
     assert ran["10"] == ran["11-13"] == ran["14-15"] == [NOTHING_TO_DO]
@@ -179,7 +182,9 @@ def test_a_waiting_call_says_where_it_waits():
 
 
 def test_a_dispatch_is_walked_at_its_outer_gate():
-    """D-16: whatever happens at the device's own gate is a part of `write` running, its refusal included."""
+    """dispatch/D-16: whatever happens at the device's own gate is a part of `write` running, its refusal
+    included.
+    """
     outer = walked(DISPATCHED)
 
     assert outer["3"] == outer["5-7"] == ["gate_declared", "policy_resolved"]
@@ -190,7 +195,9 @@ def test_a_dispatch_is_walked_at_its_outer_gate():
 
 
 def test_what_the_agent_loop_does_is_no_step_of_the_wrapper():
-    """W-68, W-69: the marker is used up in step 1, the handlers were asked before; a blocked call takes no step."""
+    """wrapper/W-68, wrapper/W-69: the marker is used up in step 1, the handlers were asked before; a blocked call
+    takes no step.
+    """
     assert walked(LOOPED) == walked(TWICE, 1) | {"1-2": ["call_started", "marker_consumed"], "4": [NOTHING_TO_DO]}
     with pytest.raises(NothingHappened, match="batch: call-2 never reached the wrapper"):
         steps(LOOPED, 2)

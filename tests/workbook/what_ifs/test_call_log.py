@@ -159,7 +159,9 @@ def test_a_tier_column_holds_tiers_or_nothing() -> None:
     ],
 )
 def test_a_declaration_reaches_the_engine_as_it_stands(label: str | None, value: Any) -> None:
-    """What is malformed in a way that a host forgives is forgiven by the engine, not repaired here (A-2 to A-7)."""
+    """What is malformed in a way that a host forgives is forgiven by the engine, not repaired here (approval/A-2 to
+    approval/A-7).
+    """
     assert declared(label) == value
 
 
@@ -167,7 +169,9 @@ def test_a_declaration_reaches_the_engine_as_it_stands(label: str | None, value:
     "label", ["Read", " read", "reed", "", "3", "true", "{", '{"tier":}', '{"tier":"read","Policy":1}']
 )
 def test_what_could_only_be_a_slip_is_no_declaration(label: str) -> None:
-    """A host would take each of these for `exec` without a word (A-2, A-3), and nobody who wrote it meant that."""
+    """A host would take each of these for `exec` without a word (approval/A-2, approval/A-3), and nobody who wrote
+    it meant that.
+    """
     with pytest.raises(NoDeclaration):
         declared(label)
 

@@ -177,7 +177,7 @@ def test_the_decisions_are_small_and_lie_beside_the_calls() -> None:
                 "declaration": ["read", "write"],
                 "policy": ["allow", "prompt"],
                 "source": ["mode", "mode"],
-                "rule": ["R8", "R9"],
+                "rule": ["approval/R8", "approval/R9"],
                 "tier": ["read", "write"],
                 "prompts": np.array([0, 1], dtype=np.int8),
                 "ends": ["runs unasked", "asks a person"],
@@ -203,10 +203,10 @@ def test_a_summary_counts_ends_and_names_who_decided() -> None:
     assert asked.name == "mode write, edit_cards: prompt, bsah: deny"
     assert asked.unused == ("bsah",)
     assert [tuple(row) for row in asked.rules.itertuples(index=False)] == [
-        ("asks a person", "mode", "R9", 3, "50.0%"),
-        ("asks a person", "user", "R7", 1, "16.7%"),
-        ("is refused", "tool", "R1", 1, "16.7%"),
-        ("runs unasked", "mode", "R8", 1, "16.7%"),
+        ("asks a person", "mode", "approval/R9", 3, "50.0%"),
+        ("asks a person", "user", "approval/R7", 1, "16.7%"),
+        ("is refused", "tool", "approval/R1", 1, "16.7%"),
+        ("runs unasked", "mode", "approval/R8", 1, "16.7%"),
     ]
     assert repr(asked).split("\n\n")[0].replace("\n", " ") == (
         "What if. 6 calls in mode write, edit_cards: prompt, bsah: deny: 4 ask a person; 1 runs unasked; "
@@ -229,14 +229,16 @@ def test_tools_are_listed_by_how_often_they_ask() -> None:
 
 
 def test_calls_of_bash_are_judged_by_their_command_once_there_are_rules() -> None:
-    """Each distinct command is classified once; without rules a declaration is left alone (spec section 9)."""
+    """Each distinct command is classified once; without rules a declaration is left alone (approval/A-43 to
+    approval/A-61).
+    """
     before, after = wb.what_if(DAY), wb.what_if(DAY, bash=PATTERNS)
 
     assert [row[0] for row in rows(before)][2:5] == ["prompt", "prompt", "prompt"]
     assert rows(after)[2:5] == [
-        ("allow", "tool", "R6", "write"),
-        ("deny", "tool", "R1", "exec"),
-        ("allow", "tool", "R6", "write"),
+        ("allow", "tool", "approval/R6", "write"),
+        ("deny", "tool", "approval/R1", "exec"),
+        ("allow", "tool", "approval/R6", "write"),
     ]
     assert [kind.command for kind in after.kinds.kinds if kind.tool == "bash"] == ["git status", "rm x"]
     assert after.name == "mode always-ask, 3 rules for bash"
@@ -253,17 +255,17 @@ def test_what_changes_is_listed_call_by_call_and_counted() -> None:
     assert changed.rows[["tool", "before", "rule before", "after", "rule after"]].astype(
         object
     ).to_numpy().tolist() == [
-        ["bash", "prompt", "R9", "allow", "R6"],
-        ["bash", "prompt", "R9", "deny", "R1"],
-        ["bash", "prompt", "R9", "allow", "R6"],
+        ["bash", "prompt", "approval/R9", "allow", "approval/R6"],
+        ["bash", "prompt", "approval/R9", "deny", "approval/R1"],
+        ["bash", "prompt", "approval/R9", "allow", "approval/R6"],
     ]
     assert changed.kinds.to_dict("records") == [
         {
             "tool": "bash",
             "declaration": "exec",
             "command": "git status",
-            "before": "prompt (mode, R9)",
-            "after": "allow (tool, R6)",
+            "before": "prompt (mode, approval/R9)",
+            "after": "allow (tool, approval/R6)",
             "first": "2",
             "calls": 2,
         },
@@ -271,8 +273,8 @@ def test_what_changes_is_listed_call_by_call_and_counted() -> None:
             "tool": "bash",
             "declaration": "exec",
             "command": "rm x",
-            "before": "prompt (mode, R9)",
-            "after": "deny (tool, R1)",
+            "before": "prompt (mode, approval/R9)",
+            "after": "deny (tool, approval/R1)",
             "first": "3",
             "calls": 1,
         },
@@ -296,9 +298,9 @@ def test_a_file_is_a_log_like_any_other(tmp_path: Path) -> None:
             "tool": "edit",
             "declaration": "write",
             "before": "prompt",
-            "rule before": "R9",
+            "rule before": "approval/R9",
             "after": "allow",
-            "rule after": "R8",
+            "rule after": "approval/R8",
         }
     ]
 
@@ -356,12 +358,12 @@ def test_prompts_are_compared_in_a_plot_whose_words_and_table_say_it_too() -> No
         (
             {"mode": "yollo"},
             "mode: 'yollo' is no mode. Use one of: always-ask, write, yolo. "
-            "A host would take it for yolo, and say nothing (A-18).",
+            "A host would take it for yolo, and say nothing (approval/A-18).",
         ),
         (
             {"policies": {"bash": "dney"}},
             "policies, bash: 'dney' is no policy. Use one of: allow, deny, prompt. "
-            "A host would ignore it, and say nothing (A-11).",
+            "A host would ignore it, and say nothing (approval/A-11).",
         ),
         (
             {"policies": ["bash"]},
@@ -423,7 +425,7 @@ print(found, len(seen) > len(found), asked.prompts, len(changed))
 
 
 def test_a_log_full_of_commands_runs_none_of_them() -> None:
-    """A-50: bash strings are data. Nothing is opened, started or evaluated while a log is decided."""
+    """approval/A-50: bash strings are data. Nothing is opened, started or evaluated while a log is decided."""
     ran = subprocess.run([sys.executable, "-c", AUDIT], capture_output=True, text=True, check=True)
 
     assert ran.stdout.startswith("[] True ")
