@@ -171,8 +171,8 @@ def _replay(arguments: Namespace) -> int:
     from pathlib import Path
 
     from labsim.library import declared_differences, recorded_files
+    from labsim.proof.recordings import read_lines
     from labsim.proof.replay import parse_declared, replay
-    from labsim.recordings import read_lines
 
     files = [Path(name) for name in arguments.files] or recorded_files()
     declared_path = Path(arguments.declared) if arguments.declared else declared_differences()

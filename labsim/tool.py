@@ -56,7 +56,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
     call_id: str
     input: Any
-    signal: Any = None  # labsim.stage.AbortSignal, or None where the caller gave none
+    signal: Any = None  # labsim.stage.stage.AbortSignal, or None where the caller gave none
     on_update: Callable[[ToolResult], None] | None = None  # hears what there is to say before the result
     context: Any = None  # labsim.call.wrapper.CallContext
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from msgspec import UNSET, Struct
 
 from labsim.errors import HostError
-from labsim.stage import AbortSignal, Future, Stage, Timer
+from labsim.stage.stage import AbortSignal, Future, Stage, Timer
+from labsim.stage.ui import UI
 from labsim.terms import EventName as EventName  # whoever registers handlers looks for it here
-from labsim.ui import UI
 
 if TYPE_CHECKING:  # loaded where used: hardly any call has a fallback, and a cold start should not pay for them
     from labsim.fallback.registration import ExtensionFallbacks

@@ -34,7 +34,7 @@ from labsim.call.wrapper import CallContext, OuterCall, ScheduledCall, ToolWrapp
 from labsim.errors import HostError, LabsimError
 from labsim.events import Event
 from labsim.js_values import copy_json, same, trim
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 from labsim.terms import ApprovalMode, Policy
 from labsim.tool import Tool, ToolResult, text_content, visible_text
 

@@ -32,8 +32,8 @@ from labsim.call.handlers import (
 from labsim.errors import CANCELLED, AbortError, HostError
 from labsim.events import Event, ExtensionError, HandlerAnswered
 from labsim.js_values import copy_json, text_of, truthy
-from labsim.stage import AbortSignal, Future, Stage, first_of
-from labsim.ui import UI, InertUI
+from labsim.stage.stage import AbortSignal, Future, Stage, first_of
+from labsim.stage.ui import UI, InertUI
 
 if TYPE_CHECKING:  # loaded where used: hardly any call has a fallback, and a cold start should not pay for them
     from labsim.fallback.registration import FallbackInstallation

@@ -17,8 +17,8 @@ from labsim.errors import HostError, ThrownValue
 from labsim.events import Ledger, ToolCallEvent, ToolResultEvent
 from labsim.extras import HANDLERS
 from labsim.js_values import copy_json, same, text_of
+from labsim.stage.ui import Answer, Disconnects, Fails, FailsWith, Says
 from labsim.tool import text_content, visible_text
-from labsim.ui import Answer, Disconnects, Fails, FailsWith, Says
 
 RECORDER = "recorder"
 

@@ -37,7 +37,7 @@ from labsim.events import (
     SafetyAcknowledged,
 )
 from labsim.js_values import copy_json, identical, same
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 from labsim.terms import APPROVAL_OPTIONS, APPROVE, ApprovalMode, Policy, Tier
 from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text
 

@@ -22,7 +22,7 @@ from labsim.dispatch.events import Ending
 from labsim.errors import AbortError, LabsimError
 from labsim.events import Ledger
 from labsim.js_values import copy_json
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 from labsim.terms import Tier
 from labsim.tool import ToolCall, ToolResult, text_content
 

@@ -31,7 +31,7 @@ from labsim.dispatch.reports import ToolReport, report_device
 from labsim.dispatch.resolution import Staged, resolve_device
 from labsim.errors import AbortError, HostError, ToolError
 from labsim.events import Ledger
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 from labsim.tool import Tool, ToolCall, ToolResult, text_content
 
 NAME: Final = "write"

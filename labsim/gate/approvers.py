@@ -25,7 +25,7 @@ from labsim.errors import StageError
 from labsim.gate.base import words
 from labsim.gate.base.levels import SideEffectLevel, judged
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 
 
 class Approver(Protocol):

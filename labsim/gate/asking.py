@@ -22,8 +22,8 @@ from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalR
 from labsim.gate.base.terms import Duration
 from labsim.gate.base.words import ClientTrouble
 from labsim.gate.rules.pattern import compact_json
-from labsim.stage import AbortSignal, Future, Stage, first_of
-from labsim.ui import UI
+from labsim.stage.stage import AbortSignal, Future, Stage, first_of
+from labsim.stage.ui import UI
 
 
 class Option(StrEnum):

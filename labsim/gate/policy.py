@@ -26,7 +26,7 @@ from labsim.gate.base.request import (
 from labsim.gate.base.terms import Duration
 from labsim.gate.gates import Authorizer, DenyAllGate
 from labsim.gate.terminal import TerminalApprover
-from labsim.ui import UI
+from labsim.stage.ui import UI
 
 
 class ApprovalPolicy(StrEnum):

@@ -34,7 +34,7 @@ from labsim.gate.events import GateEvent
 from labsim.gate.rules.store import FailingRuleStore, MemoryRuleStore, RuleStore, StoreOperation
 from labsim.gate.tools import GateTool, HookAnswer, ToolUse
 from labsim.js_values import copy_json
-from labsim.stage import Future, Stage
+from labsim.stage.stage import Future, Stage
 
 
 class Host(Protocol):

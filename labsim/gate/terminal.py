@@ -13,7 +13,7 @@ from labsim.errors import HostError
 from labsim.gate.base import words
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
 from labsim.gate.base.words import TerminalTrouble
-from labsim.ui import UI
+from labsim.stage.ui import UI
 
 SHOWN: Final = 160  # characters of an input's summary
 _ALLOWS: Final = ("y", "yes")

@@ -23,10 +23,10 @@ from labsim.dispatch.write import WriteSession, write_tool
 from labsim.errors import HostError
 from labsim.js_values import stringify
 from labsim.play.wrapper import WIRE_NAME, CallSetUp, CallsUnderWay, case_runner, inert_executor
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
+from labsim.stage.ui import UI
 from labsim.terms import Tier
 from labsim.tool import Tool, ToolResult, text_content
-from labsim.ui import UI
 
 #: The teaching device's own schema. The seeds name its two text properties (dispatch/D-53); `count` is the
 #: recordings'.

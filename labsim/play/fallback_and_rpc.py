@@ -11,7 +11,7 @@ import msgspec
 
 from labsim.case.model import ClassifyCase, FallbackCase, RpcCase
 from labsim.play.report import CallReport
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 
 
 class HostScenario:

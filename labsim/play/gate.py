@@ -52,10 +52,10 @@ from labsim.gate.terminal import TerminalApprover
 from labsim.gate.tools import ToolUse
 from labsim.js_values import copy_json
 from labsim.play.report import CallReport, Report
-from labsim.stage import Future, Stage, first_of
+from labsim.stage.stage import Future, Stage, first_of
+from labsim.stage.ui import UI, InertUI
 from labsim.terms import Outcome
 from labsim.tool import ToolResult, text_content
-from labsim.ui import UI, InertUI
 
 AGENT: Final = "agent"
 _A_DAY_MS: Final = 24 * 60 * 60 * 1000  # how long a run that may never end is watched, unless a case says otherwise

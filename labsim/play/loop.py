@@ -22,10 +22,10 @@ from labsim.js_values import copy_json
 from labsim.play.dispatch import SEED_SCHEMA
 from labsim.play.report import CallReport
 from labsim.play.wrapper import call_context, case_runner
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
+from labsim.stage.ui import UI
 from labsim.terms import DialogKind, Outcome
 from labsim.tool import Tool, visible_text
-from labsim.ui import UI
 
 TOOLS: Final = ("seed_note", "seed_slot")
 

@@ -21,7 +21,7 @@ from labsim.review.panel.panel import PanelOutcome
 from labsim.review.surface import Mode
 from labsim.review.tool import AgentAction, Op
 from labsim.rpc.events import FrameSent
-from labsim.stage import Question, Stage
+from labsim.stage.stage import Question, Stage
 from labsim.terms import DialogKind
 
 

@@ -21,10 +21,10 @@ from labsim.events import Execute, QuestionAsked, ToolCallEvent
 from labsim.extras import SCENARIOS
 from labsim.play.report import CallReport
 from labsim.play.wrapper import one_call, set_up
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
+from labsim.stage.ui import UI
 from labsim.terms import DialogKind, Outcome
 from labsim.tool import ToolResult, visible_text
-from labsim.ui import UI
 
 
 class ExtraFailed(LabsimError):

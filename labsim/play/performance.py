@@ -29,8 +29,8 @@ from labsim.case.model import (
 from labsim.errors import HostError
 from labsim.events import Ledger
 from labsim.play.report import CallReport, Report
-from labsim.stage import Question, Stage
-from labsim.ui import UI, InertUI, QuestionUI, ScriptedUI
+from labsim.stage.stage import Question, Stage
+from labsim.stage.ui import UI, InertUI, QuestionUI, ScriptedUI
 
 
 class Scenario(Protocol):

@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct
 from labsim.case.model import Case, Expected
 from labsim.events import Ledger
 from labsim.js_values import same
-from labsim.stage import Question
+from labsim.stage.stage import Question
 from labsim.terms import Outcome
 from labsim.tool import ToolResult
 

@@ -27,7 +27,7 @@ from labsim.case.model import ContextCase, ResolveCase
 from labsim.errors import HostError
 from labsim.events import PolicyResolved
 from labsim.play.report import CallReport
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import Policy
 
 

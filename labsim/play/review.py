@@ -48,9 +48,9 @@ from labsim.review.host import Host, ui_for
 from labsim.review.surface import Mode
 from labsim.rpc.adapter import RpcUI
 from labsim.rpc.events import FrameSent
-from labsim.stage import Future, Stage, Task
+from labsim.stage.stage import Future, Stage, Task
+from labsim.stage.ui import UI
 from labsim.terms import APPROVAL_OPTIONS, Outcome
-from labsim.ui import UI
 
 _ROOT: Final = "root"
 

@@ -23,10 +23,10 @@ from labsim.events import Execute, PreviewWait, QuestionAsked, TierResolved, Too
 from labsim.extras import TOOLS, OwnTool
 from labsim.js_values import copy_json
 from labsim.play.report import CallReport
-from labsim.stage import AbortSignal, Stage
+from labsim.stage.stage import AbortSignal, Stage
+from labsim.stage.ui import UI
 from labsim.terms import DialogKind, Outcome, Tier
 from labsim.tool import ToolResult, visible_text
-from labsim.ui import UI
 
 FICTIONAL_CHECK: Final = {
     "id": "seed-check-1",

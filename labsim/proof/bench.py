@@ -19,7 +19,7 @@ from labsim.approval import resolve
 from labsim.call.inert import InertExecutor, inert_tool
 from labsim.case.model import WrapperCase, parse_case
 from labsim.play.performance import Performance
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import ApprovalMode
 
 CALLS = 1000  # a case repeats its call this often

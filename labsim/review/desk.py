@@ -35,8 +35,8 @@ from labsim.review.panel.overlay import Overlays
 from labsim.review.panel.panel import PanelOutcome, open_panel
 from labsim.review.surface import CustomMessage, LedgerSurface, Mode, Surface
 from labsim.rpc.frames import NotifyType
-from labsim.stage import Stage
-from labsim.ui import UI
+from labsim.stage.stage import Stage
+from labsim.stage.ui import UI
 
 EXTENSION: Final = COPY.command.name
 _NOTE_COLUMNS: Final = 60  # of the widget's line with the note (review/V-29)

@@ -23,9 +23,9 @@ from labsim.review.panel.overlay import StageOverlays
 from labsim.review.surface import Mode, RpcSurface, Surface
 from labsim.review.tool import review_tool
 from labsim.rpc.adapter import RpcUI
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
+from labsim.stage.ui import UI, InertUI, QuestionUI
 from labsim.tool import ToolResult
-from labsim.ui import UI, InertUI, QuestionUI
 
 
 def ui_for(mode: Mode, stage: Stage) -> UI:

@@ -21,7 +21,7 @@ from labsim.review.base.words import COPY
 from labsim.review.branch.entries import EntryType
 from labsim.review.branch.note import FixtureUnavailable, Note, entry_data, note_on
 from labsim.review.branch.sessions import Sessions
-from labsim.stage import AbortSignal, Stage
+from labsim.stage.stage import AbortSignal, Stage
 
 
 class Grant(Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from labsim.review.base.states import Action
 from labsim.review.base.words import COPY
 from labsim.review.branch.note import valid_text
 from labsim.review.desk import Desk
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import Tier
 from labsim.tool import Tool, ToolCall, ToolResult, text_content
 

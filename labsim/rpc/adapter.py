@@ -1,6 +1,6 @@
 """Dialogs that go to a client over RPC: the `ui` protocol on top of the broker.
 
-Above `broker` and `labsim.stage`; `labsim.play.performance` and `server` hand it to the engine. In a case the
+Above `broker` and `labsim.stage.stage`; `labsim.play.performance` and `server` hand it to the engine. In a case the
 client is a stand-in: it shows each request as a question of the stage, or answers from a script, and what it
 answers travels back as a frame. With a `wire` there is a real one: frames go out to it, and what it sends is given
 to `receive`. Either way every frame is in the ledger, and the broker decides what it comes to.
@@ -21,9 +21,9 @@ from labsim.rpc.decode import DialogReply, HostReply
 from labsim.rpc.dialogs import CLIENT_DISCONNECTED, Confirm, Dialog, Editor, Input, Option, Select, no_answer
 from labsim.rpc.events import ClientDisconnected, DialogSettled, FrameReceived, FrameSent, TimeoutCallback
 from labsim.rpc.frames import UIRequest, to_wire
-from labsim.stage import AbortSignal, Question, Stage
+from labsim.stage.stage import AbortSignal, Question, Stage
+from labsim.stage.ui import NO_ANSWER, Answer, Disconnects, spelled
 from labsim.terms import DialogKind
-from labsim.ui import NO_ANSWER, Answer, Disconnects, spelled
 
 REMEMBERED: Final = 4096  # dialogs, for replies that come late; an older one's is a reply to nobody
 

@@ -64,7 +64,7 @@ from labsim.server.commands import (
 )
 from labsim.server.extension_ui import ExtensionUI
 from labsim.server.rolling_ledger import RollingLedger
-from labsim.stage import AbortSignal, Stage
+from labsim.stage.stage import AbortSignal, Stage
 from labsim.terms import ApprovalMode
 from labsim.tool import ToolResult
 

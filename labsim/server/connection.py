@@ -19,7 +19,7 @@ from labsim.rpc.frames import Ready, Response
 from labsim.server.actions import Actions, Running, Start
 from labsim.server.commands import BadCommand, Beside, RunCommand, Shutdown, read_command
 from labsim.server.rolling_ledger import RollingLedger
-from labsim.stage import Stage, Task
+from labsim.stage.stage import Stage, Task
 
 MOST_WAITING: Final = 1000  # commands that wait for their turn, and as many that wait for an answer
 SHUT_DOWN: Final = "RPC server shut down before extension UI response completed"

@@ -21,9 +21,9 @@ from labsim.errors import HostError
 from labsim.events import Ledger
 from labsim.play.performance import Performance, run
 from labsim.play.report import Report
-from labsim.stage import AbortSignal, Question, Stage
+from labsim.stage.stage import AbortSignal, Question, Stage
+from labsim.stage.ui import Says, ScriptedUI
 from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text
-from labsim.ui import Says, ScriptedUI
 
 SLOT_SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -17,9 +17,9 @@ from labsim.case.model import Case, parse_case
 from labsim.events import Event, Execute, as_mapping, is_heard
 from labsim.play.performance import run
 from labsim.play.report import Report
-from labsim.stage import AbortSignal, Stage, Task
+from labsim.stage.stage import AbortSignal, Stage, Task
+from labsim.stage.ui import UI, Answer, InertUI, QuestionUI, Says, ScriptedUI
 from labsim.tool import Tool, ToolCall, ToolResult, text_content
-from labsim.ui import UI, Answer, InertUI, QuestionUI, Says, ScriptedUI
 
 PUBLISH = {"action": "publish"}
 PROMPT = 'Allow tool: seed_note\nInput: {"action":"publish"}'

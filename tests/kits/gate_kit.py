@@ -35,7 +35,7 @@ from labsim.gate.session.run import Run, RunReport, Sink
 from labsim.gate.session.runtime import Runtime
 from labsim.gate.session.session import Session
 from labsim.gate.tools import GateTool, Hook, ToolUse, mcp_tool, spawn_tool
-from labsim.stage import Future, Stage, Task
+from labsim.stage.stage import Future, Stage, Task
 
 EventType = TypeVar("EventType")
 LEVELS = tuple(SideEffectLevel)

@@ -36,7 +36,7 @@ from labsim.events import (
     ToolCallEvent,
 )
 from labsim.js_values import copy_json
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import Policy, Rule, Source, Tier
 from labsim.tool import Tool, ToolCall, text_content
 

@@ -12,7 +12,7 @@ from places import TOP
 from labsim.case.model import Case, RecordedCase, parse_case, recorded_case
 from labsim.play.performance import Performance, run, start
 from labsim.play.report import Report
-from labsim.recordings import read_lines
+from labsim.proof.recordings import read_lines
 
 RECORDED = TOP / "fixtures" / "recorded"
 PUBLISH: dict[str, Any] = {"approval": "exec", "args": {"action": "publish"}, "mode": "always-ask"}

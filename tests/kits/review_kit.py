@@ -16,8 +16,8 @@ from labsim.review.branch.sessions import Sessions
 from labsim.review.branch.store import MemoryStore
 from labsim.review.host import Host, ui_for
 from labsim.review.surface import Mode
-from labsim.stage import Stage, Task
-from labsim.ui import UI
+from labsim.stage.stage import Stage, Task
+from labsim.stage.ui import UI
 
 NOTE = "Seed swap on Saturday.\n"
 EDITED = "Seed swap on Sunday.\nBring sleeves.\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labsim.stage import Question, Stage
+from labsim.stage.stage import Question, Stage
 from labsim.terms import DialogKind
 
 

@@ -14,7 +14,7 @@ from played_kit import play
 
 from labsim.errors import HostError
 from labsim.play.report import Report
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 from labsim.tool import ToolResult
 from workbook.ledgers.played import PlacedEvent, placed
 from workbook.steppers.frames import Frame, UnderWay, frames, frames_of

@@ -17,7 +17,7 @@ from played_kit import RECORDED
 from labsim.case.model import Case, CaseFile, RecordedCase, parse_file, recorded_case
 from labsim.library import case_files, fixtures_dir
 from labsim.play.report import CallReport, Report
-from labsim.recordings import read_lines
+from labsim.proof.recordings import read_lines
 from labsim.review.base.words import COPY
 from workbook.steppers.stops import Stop
 

@@ -18,19 +18,18 @@ from places import TOP
 #: only.
 ROOMS = (
     "labsim",
+    "labsim.lazy",
     "labsim.errors",
     "labsim.terms",
     "labsim.js_values",
     "labsim.strict_json",
     "labsim.tool",
     "labsim.library",
-    "labsim.recordings",
     "labsim.extras",
     "labsim.places",
     "labsim.approval",
     "labsim.events",
     "labsim.stage",
-    "labsim.ui",
     "labsim.fallback",
     "labsim.rpc",
     "labsim.review.base",
@@ -52,6 +51,7 @@ ROOMS = (
     "labsim.proof",
     "labsim.server",
     "labsim.client",
+    "labsim.api",
     "labsim.__main__",
     "workbook.errors",
     "workbook.learner",
@@ -103,7 +103,6 @@ CIRCLES: set[tuple[str, str]] = {
 }
 #: Rooms with more files than a dozen, and how many.
 CROWDED: dict[str, int] = {
-    "labsim": 15,
     "labsim.dispatch": 15,
     "workbook.checkpoint": 14,
 }
@@ -373,7 +372,7 @@ print(json.dumps({"seen": before, "works": len(seen) > len(before), "played": pl
 def test_a_played_case_opens_nothing_and_starts_nothing() -> None:
     """Decision 6: data is inert. Every case that ships, and every tenth recorded answer, under an audit hook."""
     from labsim.library import case_files, recorded_files
-    from labsim.recordings import read_lines
+    from labsim.proof.recordings import read_lines
 
     files = [path.read_text(encoding="utf-8") for path in case_files()]
     recorded = [[line.decode() for line in read_lines(path) if line.strip()] for path in recorded_files()]

@@ -23,8 +23,8 @@ from labsim.describe.ledger import verdict
 from labsim.library import case_files, declared_differences, recorded_files
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.proof.recordings import read_lines
 from labsim.proof.replay import Tally, parse_declared, replay
-from labsim.recordings import read_lines
 from workbook.errors import WorkbookError
 
 

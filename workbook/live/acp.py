@@ -50,7 +50,7 @@ from labsim.gate.session.run import Run, RunReport
 from labsim.gate.session.runtime import Runtime
 from labsim.gate.session.session import Session
 from labsim.gate.tools import ToolUse
-from labsim.stage import AbortSignal, Future, Stage, Task
+from labsim.stage.stage import AbortSignal, Future, Stage, Task
 
 #: What each option is to a client, which may draw it so (gate/A19).
 _KINDS: dict[Option, Any] = {

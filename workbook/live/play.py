@@ -25,9 +25,9 @@ from labsim.extras import Given
 from labsim.js_values import stringify
 from labsim.play.performance import Driver, Performance
 from labsim.play.report import Report
-from labsim.stage import Question
+from labsim.stage.stage import Question
+from labsim.stage.ui import NO_ANSWER, Answer, given
 from labsim.terms import DialogKind
-from labsim.ui import NO_ANSWER, Answer, given
 from workbook.errors import WorkbookError
 from workbook.learner.who import Learner
 from workbook.ledgers.grid import ledger_grid

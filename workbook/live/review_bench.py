@@ -22,7 +22,7 @@ from labsim.play.performance import Driver, Performance
 from labsim.play.report import Report
 from labsim.play.review import ReviewUnderWay
 from labsim.review.panel.panel import Panel
-from labsim.stage import Question, Stage
+from labsim.stage.stage import Question, Stage
 from labsim.terms import DialogKind
 from workbook.errors import WorkbookError
 from workbook.learner.who import Learner, who

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct
 
 from labsim.describe.ledger import one_line
 from labsim.js_values import copy_json
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import DialogKind
 from workbook.exercise.invariants import PersonReplied, PersonSays
 from workbook.submission import sandbox

@@ -24,8 +24,8 @@ from labsim.play.loop import BatchUnderWay
 from labsim.play.performance import Scenario
 from labsim.play.report import Report
 from labsim.play.wrapper import CallsUnderWay, set_up
-from labsim.stage import Question, Stage
-from labsim.ui import UI, InertUI, QuestionUI, ScriptedUI
+from labsim.stage.stage import Question, Stage
+from labsim.stage.ui import UI, InertUI, QuestionUI, ScriptedUI
 from workbook.exercise.kinds import YOURS, CallCase, Situation
 from workbook.submission.answerer import Asked, WaitingRoom, WatchedApprover
 from workbook.submission.handler import WatchedHandler

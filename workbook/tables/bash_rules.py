@@ -12,7 +12,7 @@ from typing import Any
 from labsim.approval import Settings, approval_inputs, resolve
 from labsim.bash import BashRow, BashRule, BashVerdict, bash_tool, explain, parse_rules
 from labsim.call.inert import InertExecutor
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import ApprovalMode, Policy
 from workbook.errors import WorkbookError
 from workbook.show.frame import TEXT, Look, Table

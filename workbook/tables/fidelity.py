@@ -17,8 +17,8 @@ from labsim.case.model import RecordedCase, recorded_case
 from labsim.js_values import stringify
 from labsim.library import about_recordings, declared_differences, recorded_files
 from labsim.play.performance import run
+from labsim.proof.recordings import read_lines
 from labsim.proof.replay import Declared, Tally, as_recorded, first_difference, parse_declared, replay
-from labsim.recordings import read_lines
 from workbook.errors import WorkbookError
 from workbook.show.frame import INTEGER, TEXT, Look, Table
 

@@ -15,7 +15,7 @@ from labsim.call.inert import InertExecutor, inert_tool
 from labsim.describe.ledger import one_line
 from labsim.errors import HostError
 from labsim.js_values import stringify
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import ApprovalMode, Policy
 from workbook.errors import WorkbookError
 from workbook.show.frame import NOTHING, TEXT, Look, Table

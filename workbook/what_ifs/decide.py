@@ -23,7 +23,7 @@ from msgspec import UNSET, Struct
 from labsim.approval import Resolution, resolve
 from labsim.bash import BashRule, classify, declaration
 from labsim.call.inert import InertExecutor
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import ApprovalMode, Policy, Rule, Source, Tier
 from labsim.tool import Tool
 from workbook.learner.progress_bar import progress

@@ -22,7 +22,7 @@ from labsim.gate.gates import Authorizer, gate_name
 from labsim.gate.rules.pattern import compact_json
 from labsim.gate.session.permissions import Pending, PermissionHandle
 from labsim.gate.session.stream import EventStream
-from labsim.stage import AbortSignal, Future, Stage
+from labsim.stage.stage import AbortSignal, Future, Stage
 
 
 class Verdict(Struct, frozen=True):

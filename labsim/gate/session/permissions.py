@@ -27,7 +27,7 @@ from labsim.gate.events import (
 from labsim.gate.rules.rules import RememberedRule, RuleAddress, RuleContext, RuleKey, RuleScope, listed, winner
 from labsim.gate.rules.store import RuleStore
 from labsim.gate.session.stream import EventStream
-from labsim.stage import Future, Stage
+from labsim.stage.stage import Future, Stage
 
 
 class PermissionDecision(Struct, frozen=True):

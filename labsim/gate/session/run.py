@@ -41,7 +41,7 @@ from labsim.gate.session.permissions import PermissionDecision
 from labsim.gate.session.session import Session
 from labsim.gate.session.stream import CAPACITY, Lagged, Subscription
 from labsim.gate.tools import ToolUse
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 
 
 class Sink(Protocol):

@@ -17,7 +17,7 @@ from labsim.gate.session.permissions import PermissionHandle
 from labsim.gate.session.session import Session, Surroundings
 from labsim.gate.session.stream import EventStream
 from labsim.gate.tools import GateTool, Hook
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 
 #: What a runtime is built with where nobody says otherwise; None would be no gate at all (gate/D3).
 _DEFAULT_GATE = ApprovalGate()

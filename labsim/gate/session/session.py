@@ -32,7 +32,7 @@ from labsim.gate.session.permissions import PermissionHandle
 from labsim.gate.session.stream import EventStream
 from labsim.gate.tools import GateTool, Hook, HookAnswer, ToolUse
 from labsim.js_values import copy_json
-from labsim.stage import AbortSignal, Future, Stage
+from labsim.stage.stage import AbortSignal, Future, Stage
 
 
 class Surroundings(Struct, kw_only=True):

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from labsim.gate.events import GateEvent, SessionEvent
-from labsim.stage import Future, Stage
+from labsim.stage.stage import Future, Stage
 
 CAPACITY: Final = 256  # events that a subscription keeps
 

@@ -15,7 +15,7 @@ from labsim.errors import LabsimError
 from labsim.review.base.events import MovePrevented, SessionMoved
 from labsim.review.branch.entries import Entry
 from labsim.review.branch.tree import NotSaved, Save, SessionTree, keep_in_memory
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 
 FIRST_SESSION: Final = "session-1"
 

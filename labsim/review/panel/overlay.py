@@ -15,7 +15,7 @@ from labsim.errors import AbortError, HostError
 from labsim.events import QuestionAnswered
 from labsim.review.base.events import PanelHidden, PanelNeverShown, PanelShown
 from labsim.review.panel.panel import Panel, PanelOutcome
-from labsim.stage import AbortSignal, Question, Stage
+from labsim.stage.stage import AbortSignal, Question, Stage
 from labsim.terms import DialogKind
 
 ABORTED: Final = "The overlay was aborted."

@@ -44,9 +44,9 @@ from labsim.call.inert import InertExecutor
 from labsim.call.runner import Runner
 from labsim.call.wrapper import ToolWrapper
 from labsim.events import Execute
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
+from labsim.stage.ui import Says, ScriptedUI
 from labsim.terms import Policy, Rule, Source, Tier
-from labsim.ui import Says, ScriptedUI
 
 
 @pytest.mark.parametrize(("rules", "command", "decision", "row"), EXAMPLES)
@@ -68,7 +68,7 @@ import json, os, sys
 from labsim.bash import bash_tool, explain, parse_rules
 from labsim.approval import normalise_declaration
 from labsim.call.inert import InertExecutor
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.tool import ToolCall
 
 work = json.load(sys.stdin)

@@ -13,8 +13,8 @@ from labsim.call.handlers import Extension, HandlerContext, HandlerReply, PlainH
 from labsim.call.runner import MARKERS_KEPT, Runner
 from labsim.errors import CANCELLED, AbortError, HostError, ThrownValue
 from labsim.events import ExtensionError, HandlerAnswered, QuestionAsked
-from labsim.stage import AbortSignal, Stage
-from labsim.ui import Fails, ScriptedUI
+from labsim.stage.stage import AbortSignal, Stage
+from labsim.stage.ui import Fails, ScriptedUI
 
 INSPECT = {"action": "inspect"}
 ALLOWED: dict[str, Any] = {"policies": {"seed_note": "allow"}}  # nobody is asked, so only the handlers matter

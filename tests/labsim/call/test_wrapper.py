@@ -13,10 +13,10 @@ from labsim.call.handlers import EventName
 from labsim.call.wrapper import OuterCall
 from labsim.errors import HostError, ThrownValue
 from labsim.events import ModeMisspelt, PolicyResolved, SafetyAcknowledged
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
+from labsim.stage.ui import Fails, FailsWith
 from labsim.terms import Outcome, Policy, Rule, Tier
 from labsim.tool import ToolCall
-from labsim.ui import Fails, FailsWith
 
 CALL = {"toolName": "seed_note", "toolCallId": "call-1"}
 OPTIONS = ["Approve", "Deny"]

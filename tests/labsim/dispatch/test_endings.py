@@ -26,7 +26,7 @@ from labsim.dispatch.events import (
     Ending,
 )
 from labsim.errors import AbortError, HostError, StageError
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text
 
 

@@ -30,7 +30,7 @@ from labsim.dispatch.events import (
 )
 from labsim.dispatch.write import DEVICES_ONLY
 from labsim.events import CallStarted
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 from labsim.tool import ToolCall, ToolResult, text_content, visible_text
 
 # dispatch/route-1 to dispatch/route-5

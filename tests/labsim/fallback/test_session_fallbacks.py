@@ -19,7 +19,7 @@ from labsim.fallback import (
     write_file,
 )
 from labsim.fallback.events import HandlerConsulted
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.tool import ToolCall, ToolResult, text_content
 
 ALLOWED: dict[str, Any] = {"policies": {"seed_note": "allow"}}

@@ -21,7 +21,7 @@ from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision
 from labsim.gate.events import CallMade
 from labsim.gate.policy import ApprovalPolicy
 from labsim.gate.tools import GateTool, ToolUse
-from labsim.stage import AbortSignal, Stage
+from labsim.stage.stage import AbortSignal, Stage
 from workbook.live.acp import AcpClient, AcpHost
 
 CLIENT = TOP / "tests" / "kits" / "acp_client.py"

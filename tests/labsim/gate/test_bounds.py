@@ -23,7 +23,7 @@ from labsim.gate.events import (
 from labsim.gate.gates import ApprovalGate
 from labsim.gate.rules.rules import RuleKey, RuleScope
 from labsim.gate.session.run import ListSink
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 
 ALLOW = ApprovalDecision.ALLOW
 FOR_SESSION = ApprovalDecision.ALLOW_FOR_SESSION

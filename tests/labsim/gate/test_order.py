@@ -53,7 +53,7 @@ from labsim.gate.rules.rules import RuleScope
 from labsim.gate.rules.store import FailingRuleStore, MemoryRuleStore
 from labsim.gate.session.permissions import PermissionDecision
 from labsim.gate.tools import GateTool, HookAnswer, ToolUse, files_tool, mcp_tool, program_tool, spawn_tool
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 
 FIRST = "perm-c1-0000000000000001"
 FOR_SESSION = ApprovalDecision.ALLOW_FOR_SESSION

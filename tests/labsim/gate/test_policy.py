@@ -24,7 +24,7 @@ from labsim.gate.policy import (
 from labsim.gate.session.permissions import PermissionDecision
 from labsim.gate.session.session import Session
 from labsim.gate.terminal import TerminalApprover
-from labsim.ui import InertUI
+from labsim.stage.ui import InertUI
 
 ALWAYS, PROMPT, NEVER = ApprovalPolicy
 ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY

@@ -11,7 +11,7 @@ from labsim.gate.gates import DenyAllGate
 from labsim.gate.policy import ApprovalPolicy, fixed_posture
 from labsim.gate.rules.rules import RuleScope
 from labsim.gate.rules.store import FailingRuleStore, MemoryRuleStore
-from labsim.ui import InertUI
+from labsim.stage.ui import InertUI
 
 PROCESS = RuleScope.PROCESS
 MAC = '*"target":"mac"*'

@@ -28,7 +28,7 @@ from labsim.gate.gates import ApprovalGate
 from labsim.gate.rules.rules import RuleScope
 from labsim.gate.rules.store import FailingRuleStore, MemoryRuleStore, StoreOperation
 from labsim.gate.session.permissions import PermissionDecision
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 
 FIRST = "perm-c1-0000000000000001"
 

@@ -15,7 +15,7 @@ from labsim.gate.base.levels import SideEffectLevel, is_consequential, judged
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest, AuthorizationDecision
 from labsim.gate.base.terms import Duration
 from labsim.gate.gates import ApprovalGate, DenyAllGate, ForwardingGate, gate_name, timeout_of
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 
 ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY
 

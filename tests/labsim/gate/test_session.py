@@ -23,7 +23,7 @@ from labsim.gate.events import (
 )
 from labsim.gate.gates import ApprovalGate, DenyAllGate
 from labsim.gate.rules.rules import RuleAddress, RuleKey, RuleScope
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
 
 FOR_SESSION = ApprovalDecision.ALLOW_FOR_SESSION
 

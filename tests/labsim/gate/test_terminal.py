@@ -22,8 +22,8 @@ from labsim.gate.asking import (
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
 from labsim.gate.base.terms import Duration
 from labsim.gate.terminal import QuestionNotPut, TerminalApprover, answer_to, input_summary, question_text
-from labsim.stage import AbortSignal, Future, Stage
-from labsim.ui import Fails, InertUI, QuestionUI, Says, ScriptedUI
+from labsim.stage.stage import AbortSignal, Future, Stage
+from labsim.stage.ui import Fails, InertUI, QuestionUI, Says, ScriptedUI
 
 ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY
 FOR_SESSION, NO_MORE = ApprovalDecision.ALLOW_FOR_SESSION, ApprovalDecision.DENY_FOR_SESSION

@@ -23,8 +23,8 @@ from labsim.events import (
     as_mapping,
 )
 from labsim.play.performance import run, start
+from labsim.proof.recordings import read_lines
 from labsim.proof.replay import as_recorded, replay
-from labsim.recordings import read_lines
 from labsim.rpc.events import FrameSent
 from labsim.terms import Tier
 

@@ -24,7 +24,7 @@ from labsim.gate.gates import DenyAllGate
 from labsim.library import fixtures_dir
 from labsim.play.gate import play_with
 from labsim.play.performance import Performance, run, start
-from labsim.stage import Question
+from labsim.stage.stage import Question
 from labsim.terms import Outcome
 
 FILE: CaseFile = parse_file((fixtures_dir() / "gate-desk.json").read_bytes(), "gate-desk.json")

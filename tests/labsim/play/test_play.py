@@ -14,7 +14,7 @@ from labsim.events import LateReply, QuestionAsked
 from labsim.library import case_files
 from labsim.play.performance import Performance, run, start
 from labsim.play.report import CallReport, FieldCheck, Report
-from labsim.stage import Question
+from labsim.stage.stage import Question
 from labsim.terms import DialogKind, Outcome
 
 

@@ -22,9 +22,9 @@ from labsim.errors import CaseError, HostError
 from labsim.play.performance import run, start
 from labsim.play.review import ReviewUnderWay
 from labsim.rpc.adapter import RpcUI
-from labsim.stage import Question, Stage
+from labsim.stage.stage import Question, Stage
+from labsim.stage.ui import UI, QuestionUI, ScriptedUI
 from labsim.terms import DialogKind
-from labsim.ui import UI, QuestionUI, ScriptedUI
 
 FILE = TOP / "fixtures" / "review-desk.json"
 CASES = [case for case in parse_file(FILE.read_bytes(), FILE.name).cases if isinstance(case, ReviewCase)]

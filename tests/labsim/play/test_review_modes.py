@@ -16,8 +16,8 @@ from labsim.review.base.events import MessagePosted
 from labsim.review.desk import Command
 from labsim.review.surface import Mode
 from labsim.review.tool import Op
-from labsim.stage import AbortSignal, Stage
-from labsim.ui import InertUI, QuestionUI
+from labsim.stage.stage import AbortSignal, Stage
+from labsim.stage.ui import InertUI, QuestionUI
 
 NO_UI = "Interactive review needs a UI. State is unchanged; use inspect or query."
 SHOWN = "Release note: draft, revision 0. Permission: none."

@@ -16,6 +16,7 @@ from labsim.__main__ import main
 from labsim.case.model import RecordedCase
 from labsim.errors import CaseError, ReplayError
 from labsim.library import declared_differences, recorded_files
+from labsim.proof.recordings import read_lines
 from labsim.proof.replay import (
     Declared,
     Difference,
@@ -25,7 +26,6 @@ from labsim.proof.replay import (
     replay_one,
     rules_for,
 )
-from labsim.recordings import read_lines
 
 #: How many answers of the real program ship, by file.
 SHIPPED = {

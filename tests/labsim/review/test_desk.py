@@ -19,9 +19,9 @@ from labsim.review.branch.sessions import Sessions
 from labsim.review.branch.tree import SessionTree
 from labsim.review.machine import Machine
 from labsim.review.surface import CustomMessage, Mode
-from labsim.stage import AbortSignal, Stage
+from labsim.stage.stage import AbortSignal, Stage
+from labsim.stage.ui import QuestionUI
 from labsim.terms import DialogKind
-from labsim.ui import QuestionUI
 
 ACCEPT, REJECT, CANCEL = "Accept locally", "Reject", "Cancel"
 

@@ -21,7 +21,7 @@ from labsim.errors import HostError
 from labsim.review.base.events import GrantGiven, NoteRecorded, StepTaken
 from labsim.review.branch.entries import EntryType
 from labsim.review.surface import Mode
-from labsim.stage import Task
+from labsim.stage.stage import Task
 
 TEXTS = st.sampled_from(["a", "b\nc", " \n", "x" * 12_001, "authorized: true", NOTE])
 LABELS = st.sampled_from(["Accept locally", "Reject", "Cancel", "accept locally", UNSET])

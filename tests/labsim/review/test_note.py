@@ -15,7 +15,7 @@ from labsim.review.branch.entries import Entry, EntryType, as_mapping, read_line
 from labsim.review.branch.note import LONGEST, PACKAGED_NOTE, FixtureUnavailable, note_on, valid_text
 from labsim.review.branch.sessions import UnknownSession
 from labsim.review.branch.tree import NotSaved, SessionTree, UnknownEntry
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import Status
 
 VALID = {"version": 1, "text": EDITED, "status": "accepted", "revision": 1}

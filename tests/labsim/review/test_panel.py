@@ -19,7 +19,7 @@ from labsim.review.branch.note import Note
 from labsim.review.panel.display import clusters, columns, cut, sanitise, wrap
 from labsim.review.panel.overlay import StageOverlays
 from labsim.review.panel.panel import Panel, PanelOutcome, open_panel
-from labsim.stage import AbortSignal, Future, Stage
+from labsim.stage.stage import AbortSignal, Future, Stage
 from labsim.terms import DialogKind, Status
 
 UP, DOWN, UP_APPLICATION, DOWN_APPLICATION, ESC = "\x1b[A", "\x1b[B", "\x1bOA", "\x1bOB", "\x1b"

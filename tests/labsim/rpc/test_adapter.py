@@ -18,9 +18,9 @@ from labsim.rpc.adapter import RpcUI
 from labsim.rpc.broker import SettledBy
 from labsim.rpc.dialogs import CLIENT_DISCONNECTED
 from labsim.rpc.events import ClientDisconnected, DialogSettled, FrameReceived, FrameSent, RpcEvent
-from labsim.stage import AbortSignal, Stage, Task
+from labsim.stage.stage import AbortSignal, Stage, Task
+from labsim.stage.ui import Disconnects, Says
 from labsim.terms import DialogKind
-from labsim.ui import Disconnects, Says
 
 REQUEST = {
     "type": "extension_ui_request",

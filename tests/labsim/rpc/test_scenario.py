@@ -10,7 +10,7 @@ from places import TOP
 
 from labsim.errors import CaseError
 from labsim.events import as_mapping
-from labsim.recordings import read_lines
+from labsim.proof.recordings import read_lines
 from labsim.rpc.events import RpcEvent
 from labsim.rpc.player import play_rpc
 

@@ -19,7 +19,7 @@ from labsim.events import PolicyResolved, QuestionAsked, is_heard
 from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from workbook.explorers.case import FRESH, as_json, open_case, read, written
 from workbook.explorers.input import with_words
 from workbook.explorers.panel import Explorer

@@ -17,9 +17,9 @@ from labsim.errors import HostError
 from labsim.events import LateReply
 from labsim.library import fixtures_dir
 from labsim.play.performance import Performance, run, start
-from labsim.stage import AbortSignal
+from labsim.stage.stage import AbortSignal
+from labsim.stage.ui import QuestionUI
 from labsim.terms import DialogKind
-from labsim.ui import QuestionUI
 from workbook.chapter.chapter import chapter_ids, open_chapter
 from workbook.learner.who import Learner
 from workbook.live.cells import Cell, Cells

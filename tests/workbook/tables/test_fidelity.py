@@ -8,7 +8,7 @@ import re
 import pytest
 
 from labsim.library import about_recordings, recorded_files
-from labsim.recordings import read_lines
+from labsim.proof.recordings import read_lines
 from workbook.tables import fidelity
 
 

@@ -22,7 +22,7 @@ import workbook as wb
 from labsim.approval import Resolution, resolve
 from labsim.bash import bash_tool
 from labsim.call.inert import InertExecutor
-from labsim.stage import Stage
+from labsim.stage.stage import Stage
 from labsim.terms import Policy, Rule, Source, Tier
 from labsim.tool import Tool
 from workbook.tables.bash_rules import BadRule

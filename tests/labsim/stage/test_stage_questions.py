@@ -11,7 +11,7 @@ from stage_kit import Diary, a_question
 
 from labsim.errors import HostError, StageError
 from labsim.events import LateReply, QuestionAsked
-from labsim.stage import Question, Stage
+from labsim.stage.stage import Question, Stage
 from labsim.terms import DialogKind
 
 # Questions and replies

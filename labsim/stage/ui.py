@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct
 from labsim.errors import HostError, ThrownValue
 from labsim.events import QuestionAnswered, QuestionAsked, UiSelect
 from labsim.js_values import text_of
-from labsim.stage import AbortSignal, Future, Question, Stage
+from labsim.stage.stage import AbortSignal, Future, Question, Stage
 from labsim.terms import DialogKind
 
 

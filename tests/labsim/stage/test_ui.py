@@ -18,9 +18,9 @@ from labsim.js_values import text_of
 from labsim.play.performance import Performance, run, start
 from labsim.play.report import Report
 from labsim.rpc.adapter import RpcUI
-from labsim.stage import AbortSignal, Question, Stage
+from labsim.stage.stage import AbortSignal, Question, Stage
+from labsim.stage.ui import UI, Answer, Fails, FailsWith, InertUI, QuestionUI, Says, ScriptedUI
 from labsim.terms import DialogKind
-from labsim.ui import UI, Answer, Fails, FailsWith, InertUI, QuestionUI, Says, ScriptedUI
 
 # Each adapter by itself
 

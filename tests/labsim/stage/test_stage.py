@@ -19,7 +19,7 @@ from stage_kit import Diary
 
 from labsim.errors import HostError, StageError
 from labsim.events import LateReply
-from labsim.stage import AbortSignal, Future, Stage, first_of
+from labsim.stage.stage import AbortSignal, Future, Stage, first_of
 
 # Running and time
 
