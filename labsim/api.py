@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from labsim.call.handlers import HandlerContext, HandlerReply, ToolCallInput
     from labsim.extras import BadExtra, Given, Kit
     from labsim.gate.approvers import pause
-    from labsim.gate.base.levels import SideEffectLevel, is_consequential, judged
     from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+    from labsim.gate.base.terms import SideEffectLevel, is_consequential, judged
     from labsim.play.own_kind import Host
     from labsim.play.report import CallReport
     from labsim.terms import ApprovalMode, Outcome, Policy, Tier
@@ -81,7 +81,7 @@ __getattr__, __dir__ = lazily(
         "labsim.approval": "Decision",
         "labsim.extras": "BadExtra Given Kit",
         "labsim.gate.approvers": "pause",
-        "labsim.gate.base.levels": "SideEffectLevel is_consequential judged",
+        "labsim.gate.base.terms": "SideEffectLevel is_consequential judged",
         "labsim.gate.base.request": "ApprovalAnswer ApprovalDecision ApprovalRequest",
         "labsim.call.handlers": "HandlerContext HandlerReply ToolCallInput",
         "labsim.play.report": "CallReport",

@@ -13,8 +13,8 @@ from labsim.lazy import lazily
 if TYPE_CHECKING:
     from workbook.author.workshop import workshop
     from workbook.chapter.chapter import Chapter
-    from workbook.chapter.chapter import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
     from workbook.desk.comparison import comparison
+    from workbook.desk.open import open_chapter as open  # noqa: A004  # that is what a learner does with a chapter
     from workbook.explorers.panel import explorer
     from workbook.grading.own_cases import check_case, check_cases
     from workbook.learner.setup import setup
@@ -87,7 +87,8 @@ __getattr__, __dir__ = lazily(
         "workbook.author.workshop": "workshop",
         "workbook.tables.batch": "batch",
         "workbook.what_ifs.call_log": "call_log",
-        "workbook.chapter.chapter": "Chapter open_chapter=open",
+        "workbook.chapter.chapter": "Chapter",
+        "workbook.desk.open": "open_chapter=open",
         "workbook.tables.bash_rules": "bash_rules",
         "workbook.pictures.sequence": "sequence",
         "workbook.explorers.panel": "explorer",

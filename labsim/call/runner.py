@@ -126,7 +126,7 @@ class Runner:
         """What an execution runs in, so that a denied write or delete of its own carries this session's id."""
         if self._registries is None:
             return _NO_SCOPE
-        from labsim.fallback.attribution import mutation_session
+        from labsim.fallback.registry import mutation_session
 
         return mutation_session(self.session_id, self._registries)
 

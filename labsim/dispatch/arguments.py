@@ -6,19 +6,94 @@ Above `content`, `schema`, `repairs` and `docs`, below `dispatching`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from labsim.dispatch.addresses import address_of
 from labsim.dispatch.content import NotJson, json_kind, parse_json
-from labsim.dispatch.docs import docs
-from labsim.dispatch.repairs import Repair, repaired
-from labsim.dispatch.schema import Issue, declares, issues
+from labsim.dispatch.devices import docs
+from labsim.dispatch.schema import Issue, declares, is_of_type, issues, types_of
 from labsim.errors import ToolError
-from labsim.js_values import own_keys, stringify
+from labsim.js_values import own_keys, stringify, text_of, trim
 from labsim.tool import Tool
+
+_NUMERIC: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_LONGEST_NUMBER: Final = 40  # characters; a longer one is no slip of the pen
+
+
+class Repair(Struct, frozen=True):
+    """One mended mistake: where in the arguments, and what was done."""
+
+    path: str
+    what: str
+
+
+def repaired(schema: Mapping[str, Any], value: Any, path: str = "") -> tuple[Any, tuple[Repair, ...]]:
+    """`value` as validation will see it, and each repair in the order made; the same object if there is none."""
+    types = types_of(schema)
+    if types and not any(is_of_type(value, name) for name in types):
+        return _converted(types, value, path)
+    if isinstance(value, Mapping):
+        return _object(schema, value, path)
+    if isinstance(value, list) and "items" in schema:
+        return _list(schema["items"], value, path)
+    return value, ()
+
+
+def _converted(types: tuple[str, ...], value: Any, path: str) -> tuple[Any, tuple[Repair, ...]]:
+    if isinstance(value, str):
+        number = _number_in(value)
+        if number is not None and any(is_of_type(number, name) for name in types):
+            return number, (Repair(path, "text read as a number"),)
+        return value, ()
+    if "string" not in types or value is None:
+        return value, ()
+    if isinstance(value, Mapping | list):
+        return stringify(value), (Repair(path, "turned into JSON text"),)
+    return text_of(value), (Repair(path, "turned into text"),)
+
+
+def _number_in(text: str) -> int | float | None:
+    digits = trim(text)
+    if len(digits) > _LONGEST_NUMBER or not _NUMERIC.fullmatch(digits):
+        return None
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        return None
+    return int(number) if number == int(number) else number
+
+
+def _object(
+    schema: Mapping[str, Any], value: Mapping[str, Any], path: str
+) -> tuple[Mapping[str, Any], tuple[Repair, ...]]:
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    required = schema.get("required", ())
+    closed = schema.get("additionalProperties", True) is False
+    made: dict[str, Any] = {}
+    repairs: list[Repair] = []
+    for name, item in value.items():
+        at = f"{path}.{name}" if path else name
+        if name not in properties:
+            if closed:
+                repairs.append(Repair(at, "dropped, since the schema forbids it"))
+            else:
+                made[name] = item
+        elif item is None and name not in required:
+            repairs.append(Repair(at, "dropped, since null stands for nothing"))
+        else:
+            made[name], inner = repaired(properties[name], item, at)
+            repairs.extend(inner)
+    return (made, tuple(repairs)) if repairs else (value, ())
+
+
+def _list(items: Mapping[str, Any], value: list[Any], path: str) -> tuple[list[Any], tuple[Repair, ...]]:
+    mended = [repaired(items, item, f"{path}[{number}]") for number, item in enumerate(value)]
+    repairs = tuple(repair for _, made in mended for repair in made)
+    return ([item for item, _ in mended], repairs) if repairs else (value, ())
+
 
 INTENT = "i"  # models say why they call a tool in a field of this name, which most tools do not have
 

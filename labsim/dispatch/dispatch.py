@@ -16,8 +16,7 @@ from labsim.call.wrapper import CallContext
 from labsim.dispatch import events
 from labsim.dispatch.arguments import ContentRefused, read_arguments
 from labsim.dispatch.content import asks_for_help
-from labsim.dispatch.devices import Device, DeviceState, required_device
-from labsim.dispatch.docs import docs
+from labsim.dispatch.devices import Device, DeviceState, docs, required_device
 from labsim.dispatch.events import Ending
 from labsim.errors import AbortError, LabsimError
 from labsim.events import Ledger

@@ -3,7 +3,6 @@
 A registered handler grants nothing by itself, and neither does an approval: the operating system still denies.
 """
 
-from labsim.fallback.attribution import current_session, mutation_session
 from labsim.fallback.classify import ErrorKind, SimulatedError, error_code, is_permission_denied
 from labsim.fallback.events import FallbackEvent, HandlerAnswer, NodeKind, Seam
 from labsim.fallback.file_tree import FileLayer, InertFiles
@@ -11,7 +10,14 @@ from labsim.fallback.layouts import Target
 from labsim.fallback.mutations import delete_file, write_file
 from labsim.fallback.player import play_classify, play_fallback
 from labsim.fallback.registration import ExtensionFallbacks, FallbackInstallation
-from labsim.fallback.registry import DeleteRequest, FallbackRegistries, Registry, WriteRequest
+from labsim.fallback.registry import (
+    DeleteRequest,
+    FallbackRegistries,
+    Registry,
+    WriteRequest,
+    current_session,
+    mutation_session,
+)
 from labsim.fallback.routing import ROUTES, Operation, explain
 from labsim.fallback.targets import resolve_target
 

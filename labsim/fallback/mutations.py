@@ -12,7 +12,6 @@ import posixpath
 from collections.abc import Callable
 from typing import NoReturn
 
-from labsim.fallback.attribution import current_session
 from labsim.fallback.classify import error_code, error_text, is_permission_denied
 from labsim.fallback.events import (
     Emit,
@@ -29,7 +28,7 @@ from labsim.fallback.events import (
     unheard,
 )
 from labsim.fallback.file_tree import FileLayer
-from labsim.fallback.registry import DeleteRequest, FallbackRegistries, WriteRequest, consult
+from labsim.fallback.registry import DeleteRequest, FallbackRegistries, WriteRequest, consult, current_session
 from labsim.fallback.targets import resolve_target
 
 #: The tool's own system call, with its arguments bound. What it raises is what the tool would see.

@@ -14,13 +14,12 @@ from typing import Any
 from msgspec import UNSET
 
 from labsim.errors import ThrownValue
-from labsim.fallback.attribution import mutation_session
 from labsim.fallback.classify import SimulatedError, error_text, is_permission_denied
 from labsim.fallback.events import Emit, Seam, unheard
 from labsim.fallback.given import Answers, FallbackScene, Raises, decode_classified, decode_fallback
 from labsim.fallback.layouts import BASE, TARGET_PATHS, desk_files
 from labsim.fallback.mutations import delete_file, write_file
-from labsim.fallback.registry import DeleteRequest, FallbackRegistries, WriteRequest
+from labsim.fallback.registry import DeleteRequest, FallbackRegistries, WriteRequest, mutation_session
 from labsim.terms import Outcome
 
 

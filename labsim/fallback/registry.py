@@ -7,8 +7,10 @@ registered in one case can answer in another.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -139,3 +141,28 @@ def _at_once(returned: object) -> object:
             returned.close()
         raise TypeError("the handler is an async function; a fallback handler here answers at once")
     return returned
+
+
+_session: Final[ContextVar[str | None]] = ContextVar("labsim_mutation_session", default=None)
+
+
+def current_session() -> str | None:
+    """The session whose tool call is running in this context; None outside any scope (fallback/F-37)."""
+    return _session.get()
+
+
+@contextmanager
+def mutation_session(session_id: str | None, registries: FallbackRegistries) -> Iterator[None]:
+    """Name `session_id` as the origin of every request raised inside the block.
+
+    Without a session, or while no handler of either kind is registered, no scope is entered and the block
+    runs in whatever scope surrounds it: a host without fallbacks does nothing extra (fallback/F-38).
+    """
+    if session_id is None or not registries.has_any:
+        yield
+        return
+    token = _session.set(session_id)
+    try:
+        yield
+    finally:
+        _session.reset(token)

@@ -6,7 +6,6 @@ The names here are those that a policy of one's own needs.
 from __future__ import annotations
 
 from labsim.gate.approvers import AllowAll, Approver, DenyAll, EditsButNotTheNetwork, pause
-from labsim.gate.base.levels import SideEffectLevel, is_consequential, judged
 from labsim.gate.base.request import (
     ApprovalAnswer,
     ApprovalDecision,
@@ -15,7 +14,7 @@ from labsim.gate.base.request import (
     AuthorizationOutcome,
     AuthorizationRequest,
 )
-from labsim.gate.base.terms import Duration
+from labsim.gate.base.terms import Duration, SideEffectLevel, is_consequential, judged
 from labsim.gate.gates import ApprovalGate, Authorizer, DenyAllGate
 
 __all__ = [

@@ -23,8 +23,8 @@ from msgspec import Struct
 
 from labsim.errors import StageError
 from labsim.gate.base import words
-from labsim.gate.base.levels import SideEffectLevel, judged
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+from labsim.gate.base.terms import SideEffectLevel, judged
 from labsim.stage.stage import Stage
 
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import UNSET
 
 from labsim.events import Event
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import ApprovalDecision, AuthorizationOutcome, Classification
+from labsim.gate.base.terms import SideEffectLevel
 from labsim.gate.rules.rules import RuleScope
 from labsim.js_values import stringify
 from labsim.places.lanes import Drawn, Lane, Stroke, View, note

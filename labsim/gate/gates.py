@@ -12,9 +12,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from labsim.gate.base import words
-from labsim.gate.base.levels import is_consequential
 from labsim.gate.base.request import AuthorizationDecision, AuthorizationRequest
-from labsim.gate.base.terms import Duration
+from labsim.gate.base.terms import Duration, is_consequential
 
 
 class Authorizer(Protocol):

@@ -13,9 +13,9 @@ from typing import Final
 
 from labsim.errors import HostError
 from labsim.gate.approvers import AllowAll, Approver, DenyAll
+from labsim.gate.asking import TerminalApprover
 from labsim.gate.base import words
 from labsim.gate.base.errors import ModeRefused
-from labsim.gate.base.levels import is_consequential
 from labsim.gate.base.request import (
     ApprovalAnswer,
     ApprovalDecision,
@@ -23,9 +23,8 @@ from labsim.gate.base.request import (
     AuthorizationDecision,
     AuthorizationRequest,
 )
-from labsim.gate.base.terms import Duration
+from labsim.gate.base.terms import Duration, is_consequential
 from labsim.gate.gates import Authorizer, DenyAllGate
-from labsim.gate.terminal import TerminalApprover
 from labsim.stage.ui import UI
 
 

@@ -22,7 +22,6 @@ from labsim.case.gate import (
 )
 from labsim.errors import HostError
 from labsim.gate.approvers import pause
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import (
     ApprovalAnswer,
     ApprovalDecision,
@@ -30,6 +29,7 @@ from labsim.gate.base.request import (
     AuthorizationDecision,
     AuthorizationRequest,
 )
+from labsim.gate.base.terms import SideEffectLevel
 from labsim.gate.events import GateEvent
 from labsim.gate.rules.store import FailingRuleStore, MemoryRuleStore, RuleStore, StoreOperation
 from labsim.gate.tools import GateTool, HookAnswer, ToolUse

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from msgspec import UNSET, Struct, UnsetType
 
 from labsim.errors import HostError
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import AuthorizationPreview, Classification
+from labsim.gate.base.terms import SideEffectLevel
 from labsim.js_values import copy_json
 
 Level: TypeAlias = SideEffectLevel | None

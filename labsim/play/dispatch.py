@@ -16,10 +16,8 @@ from labsim.call.wrapper import ToolWrapper
 from labsim.case.given import DispatchGiven, StagedSpec
 from labsim.case.model import DispatchCase
 from labsim.dispatch.devices import Device, DeviceState
-from labsim.dispatch.files import MemoryFiles
-from labsim.dispatch.reports import ToolReport
-from labsim.dispatch.resolution import Staged, StagedAction
-from labsim.dispatch.write import WriteSession, write_tool
+from labsim.dispatch.resolution import Staged, StagedAction, ToolReport
+from labsim.dispatch.write import MemoryFiles, WriteSession, write_tool
 from labsim.errors import HostError
 from labsim.js_values import stringify
 from labsim.play.wrapper import WIRE_NAME, CallSetUp, CallsUnderWay, case_runner, inert_executor

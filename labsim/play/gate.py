@@ -18,7 +18,7 @@ from labsim.case.model import GateCase
 from labsim.errors import HostError
 from labsim.events import Execute, Ledger, QuestionAsked
 from labsim.gate.approvers import AllowAll, Approver, DenyAll, EditsButNotTheNetwork
-from labsim.gate.asking import ClientApprover, DialogClient
+from labsim.gate.asking import ClientApprover, DialogClient, TerminalApprover
 from labsim.gate.base.errors import RuleStoreFailed
 from labsim.gate.base.terms import Duration
 from labsim.gate.events import (
@@ -48,7 +48,6 @@ from labsim.gate.scripted import (
 from labsim.gate.session.run import Run
 from labsim.gate.session.runtime import Runtime
 from labsim.gate.session.session import Session
-from labsim.gate.terminal import TerminalApprover
 from labsim.gate.tools import ToolUse
 from labsim.js_values import copy_json
 from labsim.play.report import CallReport, Report

@@ -39,10 +39,9 @@ from labsim.events import Execute, LateReply, QuestionAsked, ToolCallEvent
 from labsim.play.report import CallReport
 from labsim.review.base.events import EntryArrived, NoteRecorded, Notified, SessionReopened
 from labsim.review.base.words import COPY
-from labsim.review.branch.entries import EntryType
+from labsim.review.branch.entries import EntryType, MemoryStore
 from labsim.review.branch.note import PACKAGED_NOTE, FixtureUnavailable
 from labsim.review.branch.sessions import Sessions
-from labsim.review.branch.store import MemoryStore
 from labsim.review.branch.tree import NotSaved
 from labsim.review.host import Host, ui_for
 from labsim.review.surface import Mode

@@ -18,10 +18,10 @@ from playwright.sync_api import Browser, expect
 from progress_kit import bank
 
 from workbook.chapter.catalogue import catalogue
-from workbook.chapter.chapter import open_chapter
 from workbook.chapter.notebooks import notebooks_dir, notebooks_in
 from workbook.checkpoint.kinds import PaperCheckpoint, content, scripted_answer
 from workbook.classroom import report
+from workbook.desk.open import open_chapter
 from workbook.learner.records import Confidence, Key
 from workbook.learner.store import Progress
 from workbook.paper import worksheet

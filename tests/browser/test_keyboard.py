@@ -14,8 +14,8 @@ from keyboard_kit import Typist
 from playwright.sync_api import expect
 
 from workbook.chapter import copies
-from workbook.chapter.chapter import open_chapter
 from workbook.checkpoint.kinds import Checkpoint, PaperCheckpoint, scripted_answer
+from workbook.desk.open import open_chapter
 from workbook.learner.records import Commit, Confidence, RevealSeen
 from workbook.learner.store import Progress
 from workbook.progress.installed import installed

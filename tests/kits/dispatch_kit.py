@@ -13,10 +13,8 @@ from labsim.call.runner import Runner
 from labsim.call.wrapper import CallContext, ToolWrapper
 from labsim.case.model import parse_case
 from labsim.dispatch.devices import Device, DeviceState
-from labsim.dispatch.files import MemoryFiles
-from labsim.dispatch.reports import ToolReport
-from labsim.dispatch.resolution import Staged
-from labsim.dispatch.write import WriteSession, write_tool
+from labsim.dispatch.resolution import Staged, ToolReport
+from labsim.dispatch.write import MemoryFiles, WriteSession, write_tool
 from labsim.errors import HostError
 from labsim.events import Ledger
 from labsim.play.performance import Performance, run

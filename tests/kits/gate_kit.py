@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from labsim.events import Execute
 from labsim.gate.approvers import pause
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import (
     ApprovalAnswer,
     ApprovalDecision,
@@ -17,7 +16,7 @@ from labsim.gate.base.request import (
     AuthorizationRequest,
     Classification,
 )
-from labsim.gate.base.terms import Duration
+from labsim.gate.base.terms import Duration, SideEffectLevel
 from labsim.gate.events import (
     AnswerRefused,
     ApproverAsked,

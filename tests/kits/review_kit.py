@@ -12,8 +12,8 @@ from labsim.call.handlers import EventName, Extension
 from labsim.errors import HostError
 from labsim.events import as_mapping
 from labsim.review.base.events import GrantEnded, NoteRecorded, Notified
+from labsim.review.branch.entries import MemoryStore
 from labsim.review.branch.sessions import Sessions
-from labsim.review.branch.store import MemoryStore
 from labsim.review.host import Host, ui_for
 from labsim.review.surface import Mode
 from labsim.stage.stage import Stage, Task

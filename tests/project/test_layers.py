@@ -87,24 +87,16 @@ UPWARDS: set[tuple[str, str]] = {
     ("labsim.case.model", "labsim.reading.checks"),
     ("labsim.case.model", "labsim.reading.own_kinds"),
     ("labsim.case.model", "labsim.reading.refusals"),
-    ("workbook.chapter.chapter", "workbook.progress.recalling"),
+    ("workbook.chapter.chapter", "workbook.progress.recall"),
     ("workbook.checkpoint.prediction", "workbook.check_chapter.checkpoints"),
     ("workbook.grading.own_cases", "workbook.check_chapter.checkpoints"),
     ("workbook.grading.pages", "workbook.check_chapter.checkpoints"),
-    ("workbook.progress.export_record", "workbook.check_chapter.checkpoints"),
-    ("workbook.progress.history", "workbook.check_chapter.checkpoints"),
-    ("workbook.progress.page", "workbook.check_chapter.checkpoints"),
-    ("workbook.progress.recall", "workbook.check_chapter.checkpoints"),
-    ("workbook.progress.summary", "workbook.check_chapter.checkpoints"),
 }
 #: Pairs whose first imports the second, though the second needs the first. There are no others.
-CIRCLES: set[tuple[str, str]] = {
-    ("workbook.paper.worksheet", "workbook.paper.page"),
-}
+CIRCLES: set[tuple[str, str]] = set()
 #: Rooms with more files than a dozen, and how many.
 CROWDED: dict[str, int] = {
-    "labsim.dispatch": 15,
-    "workbook.checkpoint": 14,
+    "workbook.checkpoint": 13,
 }
 
 

@@ -15,10 +15,11 @@ from typing import Final
 
 from labsim.library import fixtures_dir
 from workbook.author.new_chapter import SCAFFOLD_ID, new_chapter
-from workbook.chapter.chapter import Chapter, open_chapter
+from workbook.chapter.chapter import Chapter
 from workbook.chapter.file import CHAPTER_FILE, Place, read_chapter
 from workbook.chapter.notebooks import NOTEBOOK_SUFFIX
 from workbook.check_chapter.check import Checked, Layer, check_folder
+from workbook.desk.open import open_chapter
 from workbook.errors import WorkbookError
 from workbook.notebook.bake import bake
 from workbook.notebook.diff import NoDiff, changes

@@ -20,7 +20,7 @@ from labsim.errors import CaseError
 from labsim.js_values import stringify
 from labsim.play.performance import run
 from labsim.play.report import Report
-from workbook.chapter.catalogue import Origin, SameId, UnknownChapter, catalogue, chapters_in
+from workbook.chapter.catalogue import UnknownChapter
 from workbook.chapter.engine import load_engine
 from workbook.chapter.file import ChapterFiles
 from workbook.checkpoint.file import Belief, Checkpoint, PaperCheckpoint, content, parse_beliefs, parse_checkpoints
@@ -28,7 +28,7 @@ from workbook.checkpoint.prediction import Lesson, Prediction
 from workbook.errors import WorkbookError
 from workbook.exercise.file import Exercise, parse_exercises
 from workbook.learner.store import Key, Progress
-from workbook.learner.who import Learner, progress_of, who
+from workbook.learner.who import Learner
 from workbook.ledgers.grid import ledger_grid
 from workbook.ledgers.played import placed
 from workbook.ledgers.withheld import Withheld
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from workbook.grading.grade import (
         Graded,  # it brings a whole host along, so it is loaded where something is graded
     )
-    from workbook.progress.recalling import Recalls  # it opens the other chapters
+    from workbook.progress.recall import Recalls  # it opens the other chapters
 
 CHECKPOINTS: Final = "checkpoints"
 EXERCISES: Final = "exercises"
@@ -104,28 +104,6 @@ def chapter_ids(folder: Path) -> tuple[str, ...]:
     """The ids of the chapters in a folder laid out as `fixtures/`, in the order of their names."""
     names = sorted(path.stem for path in folder.glob("*.json"))
     return tuple(name for name in names if not name.endswith("-more"))
-
-
-def open_chapter(chapter_id: str, *, folder: Path | str | None = None) -> Chapter:
-    """The chapter of that id, wherever the catalogue finds it.
-
-    `folder`: look there and nowhere else: in a chapter's folder, a folder of chapters, or one laid out as
-    `fixtures/`. Raises: UnknownChapter; workbook.chapter.catalogue.SameId; labsim.errors.CaseError, if one of its
-    files is not right; UnknownLearner.
-    """
-    files = catalogue().find(chapter_id).files() if folder is None else _files_in(Path(folder), chapter_id)
-    learner = who()
-    return Chapter(files, learner=learner, progress=progress_of(learner))
-
-
-def _files_in(folder: Path, chapter_id: str) -> ChapterFiles:
-    if not (chapters := chapters_in(folder)).chapters and not chapters.faults:
-        return chapter_files(folder, chapter_id)
-    listed = chapters.find(chapter_id)
-    built_in = [one for one in catalogue().chapters if one.origin is Origin.BUILT_IN and one.id == chapter_id]
-    if built_in and built_in[0].chapter.path.resolve() != listed.chapter.path.resolve():
-        raise SameId(chapter_id, (built_in[0].chapter.path, listed.chapter.path))
-    return listed.files()
 
 
 class Chapter:
@@ -314,7 +292,7 @@ class Chapter:
 
     @cached_property
     def _recalls(self) -> Recalls:
-        from workbook.progress.recalling import recalls_in
+        from workbook.progress.recall import recalls_in
 
         return recalls_in(self._lesson)
 
@@ -343,7 +321,7 @@ class Chapter:
 
         Raises: UnknownExercise.
         """
-        from workbook.grading.tries import graded_and_kept
+        from workbook.grading.grade import graded_and_kept
 
         progress = self._lesson.progress if keep else None
         return graded_and_kept(self.id, self._exercise(exercise_id), handed_in, progress)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from enum import StrEnum
 from typing import Final
 
 from labsim.case.model import Case, find
@@ -44,7 +43,6 @@ from workbook.ledgers.field_rows import kinds_of, rows_of
 
 __all__ = [
     "Judged",
-    "Verdict",
     "beliefs_behind",
     "check",
     "is_right",
@@ -53,15 +51,6 @@ __all__ = [
     "kinds_of",
     "rows_of",
 ]
-
-
-class Verdict(StrEnum):
-    """How a learner stands with one checkpoint; only a reveal tells the last two apart."""
-
-    NOT_ATTEMPTED = "not attempted"
-    COMMITTED = "committed"
-    NOT_YET = "not yet"
-    RIGHT = "right"
 
 
 # --------------------------------------------------------------------------------------------------- the check

@@ -8,6 +8,7 @@ playing.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, ClassVar, Final, TypeAlias
 
 import msgspec
@@ -15,6 +16,16 @@ from msgspec import UNSET, Struct, UnsetType
 
 from labsim.case.model import Expected
 from workbook.learner.records import Answer, AnswerKind, Confidence
+
+
+class Verdict(StrEnum):
+    """How a learner stands with one checkpoint; only a reveal tells the last two apart."""
+
+    NOT_ATTEMPTED = "not attempted"
+    COMMITTED = "committed"
+    NOT_YET = "not yet"
+    RIGHT = "right"
+
 
 EVENTS_PREFIX: Final = "events."
 

@@ -19,7 +19,7 @@ from labsim.case.model import Case, find
 from labsim.errors import LabsimError
 from labsim.play.performance import run
 from labsim.play.report import Report
-from workbook.check_chapter.checkpoints import Verdict, is_right
+from workbook.check_chapter.checkpoints import is_right
 from workbook.checkpoint.answer_forms import (
     HOW,
     NoAnswer,
@@ -32,7 +32,8 @@ from workbook.checkpoint.answer_forms import (
     said,
     sure_blocks,
 )
-from workbook.checkpoint.card_messages import (
+from workbook.checkpoint.kinds import Belief, Checkpoint, PaperCheckpoint, Verdict, content, scripted_answer
+from workbook.checkpoint.messages import (
     CommitAnswer,
     Message,
     NameRow,
@@ -40,10 +41,10 @@ from workbook.checkpoint.card_messages import (
     ShowReveal,
     SkipRow,
     TickPoints,
+    View,
     VoteAgain,
+    control_state,
 )
-from workbook.checkpoint.kinds import Belief, Checkpoint, PaperCheckpoint, content, scripted_answer
-from workbook.checkpoint.messages import View, control_state
 from workbook.checkpoint.outcome import Outcome, outcome_of
 from workbook.errors import WorkbookError
 from workbook.learner.records import Revote

@@ -20,7 +20,7 @@ from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report
 from labsim.terms import Outcome
-from workbook.chapter.chapter import open_chapter
+from workbook.desk.open import open_chapter
 from workbook.errors import WorkbookError
 from workbook.ledgers.withheld import Withheld
 from workbook.show.frame import TEXT, Look, Table

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from labsim.case.model import GateCase
-from labsim.gate.base.levels import SideEffectLevel
+from labsim.gate.base.terms import SideEffectLevel
 from labsim.gate.events import ApproverAsked
 from labsim.play.gate import play_with
 from labsim.play.report import Report

@@ -11,16 +11,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from labsim.describe.ledger import one_line
 from labsim.play.report import Report
 from workbook.exercise.kinds import CallExercise, CaseExercise, Exercise, GateExercise, TraceExercise
 from workbook.grading.calls import TriedCall, attempts, not_begun
-from workbook.grading.exercise_page import task
 from workbook.grading.gate import TriedGate, gate_attempts
 from workbook.grading.own_cases import check_case
-from workbook.grading.pages import Grade, Graded, Requirement
+from workbook.grading.pages import Grade, Graded, Requirement, task
 from workbook.grading.traces import BadTrace, try_trace
+from workbook.learner.records import ForeignFile
+from workbook.learner.store import Key, NotSaved, Progress
 from workbook.submission.callables import has_dots
 from workbook.submission.sandbox import OutOfBounds
 from workbook.submission.submission import NotHandedIn, Trouble
@@ -107,3 +109,23 @@ def _requirements(exercise: CaseExercise, report: Report) -> Iterator[Requiremen
     for field in exercise.claims:
         yield Requirement(says=f"It claims {field}.", held=field in claimed)
     yield Requirement(says="A run shows all that it claims.", held=report.matches is True)
+
+
+def key_of(chapter: str, exercise: Exercise) -> Key:
+    """Under which a try is kept: mending a situation or a hint does not make it another exercise."""
+    return Key.of(chapter, exercise.id, {"form": exercise.form, "task": exercise.task, "rules": exercise.rules})
+
+
+def graded_and_kept(chapter: str, exercise: Exercise, handed_in: object, progress: Progress | None) -> Graded:
+    """Grade what was handed in, and keep how it did (`progress` None: nowhere).
+
+    What cannot be kept is said below the verdict, not raised. What was not attempted is no try.
+    """
+    graded = grade(exercise, handed_in)
+    if progress is None or graded.grade is Grade.NOT_ATTEMPTED:
+        return graded
+    try:
+        progress.try_(key_of(chapter, exercise), graded.held, graded.of)
+    except (NotSaved, ForeignFile) as error:
+        return replace(graded, unsaved=str(error))
+    return graded

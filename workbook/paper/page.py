@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from labsim.js_values import stringify
 from workbook.learner.confidence import ASKS
 from workbook.learner.records import Confidence
-from workbook.paper.worksheet import GENERATOR, Question, Sheet
+from workbook.paper.sheet import GENERATOR, Question, Sheet
 from workbook.show.template import rendered
 
 T = TypeVar("T")

@@ -12,31 +12,35 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
-
 from labsim.case.model import find
 from labsim.play.performance import run
-from labsim.play.report import FieldCheck, Report
+from labsim.play.report import Report
 from workbook.chapter.catalogue import Listed
 from workbook.chapter.chapter import Chapter
-from workbook.checkpoint.judging import Judged, StepAt, judge, judge_options, right_order, right_values
+from workbook.checkpoint.judging import judge, judge_options, right_order, right_values
 from workbook.checkpoint.kinds import (
-    Belief,
     Checkpoint,
     ChoiceCheckpoint,
-    Field,
     FieldsCheckpoint,
     OrderCheckpoint,
     PaperCheckpoint,
-    Value,
 )
 from workbook.errors import WorkbookError
 from workbook.learner.store import Progress
 from workbook.learner.who import Learner
+from workbook.paper.sheet import (
+    GENERATOR,
+    Answered,
+    ChoiceAnswer,
+    FieldsAnswer,
+    OrderAnswer,
+    PaperAnswer,
+    Question,
+    Sheet,
+)
 from workbook.show.page import Literal
 
 SUFFIX: Final = "-worksheet.html"
-GENERATOR: Final = "cedar-workbook worksheet"
 _HEAD_BYTES: Final = 512  # of an existing file, in which our mark would stand
 
 
@@ -54,54 +58,6 @@ class NotOurs(WorkbookError):
     def __init__(self, path: Path) -> None:
         self.path = path
         super().__init__(f"{path} is there and is no worksheet, so it is left alone. Use --to with another name.")
-
-
-class ChoiceAnswer(Struct, frozen=True):
-    """Every option, judged by the run."""
-
-    judged: tuple[Judged, ...]
-
-
-class FieldsAnswer(Struct, frozen=True):
-    """Each field with the value that the run shows."""
-
-    values: tuple[tuple[Field, Value], ...]
-
-
-class OrderAnswer(Struct, frozen=True):
-    """The steps in the order of the ledger, each with its row."""
-
-    steps: tuple[StepAt, ...]
-
-
-class PaperAnswer(Struct, frozen=True):
-    """What the worked answer claims, beside what the run shows; its words are the checkpoint's."""
-
-    checks: tuple[FieldCheck, ...]
-
-
-Answered = ChoiceAnswer | FieldsAnswer | OrderAnswer | PaperAnswer
-
-
-class Question(Struct, frozen=True):
-    """One checkpoint. `number` counts from 1; `given` is its case as it is given, a line for each thing in it."""
-
-    number: int
-    checkpoint: Checkpoint
-    scenario: str
-    given: tuple[str, ...]
-    case_id: str
-    answer: Answered
-
-
-class Sheet(Struct, frozen=True, kw_only=True):
-    """All checkpoints of one chapter, in their order, with the beliefs that their options name."""
-
-    chapter_id: str
-    title: str
-    version: str
-    questions: tuple[Question, ...]
-    beliefs: Mapping[str, Belief]
 
 
 def sheet_of(listed: Listed) -> Sheet:

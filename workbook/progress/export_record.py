@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.errors import WorkbookError
 from workbook.learner.records import Answer, AnswerKind, Commit, Confidence, Record, Revote
 from workbook.progress.history import Answered, BeliefStanding, Folded

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.learner.records import (
     Commit,
     Key,

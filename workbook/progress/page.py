@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.learner.store import Progress
 from workbook.learner.who import progress_of, who
 from workbook.progress.history import fold

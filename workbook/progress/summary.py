@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.learner.records import Confidence
 from workbook.progress.calibration import Calibration, calibrate
 from workbook.progress.history import Answered, BeliefStanding, ChapterAnswers, ExerciseTries, Folded

@@ -12,8 +12,8 @@ from typing import Final
 from labsim.events import Event, Execute
 from labsim.gate import events as host
 from labsim.gate.base import words
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import AuthorizationOutcome
+from labsim.gate.base.terms import SideEffectLevel
 from labsim.gate.gates import ApprovalGate, DenyAllGate
 from labsim.gate.policy import PolicyGate
 from labsim.gate.scripted import AllowingGate

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from labsim.gate.base.levels import SideEffectLevel
+from labsim.gate.base.terms import SideEffectLevel
 
 # ---------------------------------------------------------------------------------------------- to an approver
 

@@ -5,9 +5,32 @@ Beside `levels`. The stage counts whole milliseconds; a bound may be finer than 
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
+
+
+class SideEffectLevel(StrEnum):
+    """What a call changes. The members have no order: PROCESS may reach as far as
+    EXTERNAL.
+    """
+
+    NONE = "None"  # a read; never put to anybody (gate/G7). Not the same as Python's None, which is unknown
+    LOCAL_STATE = "LocalState"
+    PROCESS = "Process"
+    EXTERNAL = "External"
+
+
+def judged(level: SideEffectLevel | None) -> SideEffectLevel:
+    """The level to judge a call by: the most it could be doing where nobody knows (gate/A6)."""
+    return SideEffectLevel.EXTERNAL if level is None else level
+
+
+def is_consequential(level: SideEffectLevel | None) -> bool:
+    """Whether a call changes anything outside this process, or may (gate/G1, gate/A6)."""
+    return judged(level) is not SideEffectLevel.NONE
+
 
 _NS_PER_US: Final = 1_000
 _NS_PER_MS: Final = 1_000_000

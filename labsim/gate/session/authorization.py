@@ -19,7 +19,7 @@ from labsim.gate.base.request import (
 from labsim.gate.base.terms import Duration
 from labsim.gate.events import DecidedBy, GateAnswered, RulesRead
 from labsim.gate.gates import Authorizer, gate_name
-from labsim.gate.rules.pattern import compact_json
+from labsim.gate.rules.rules import compact_json
 from labsim.gate.session.permissions import Pending, PermissionHandle
 from labsim.gate.session.stream import EventStream
 from labsim.stage.stage import AbortSignal, Future, Stage

@@ -6,6 +6,8 @@ that may be anybody's, and anything: what is inside is judged where it is read (
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
@@ -133,3 +135,30 @@ def ids_from(entries: Iterator[Entry] | tuple[Entry, ...]) -> int:
 def _number(entry_id: str) -> int:
     tail = entry_id.removeprefix("entry-")
     return int(tail) if tail != entry_id and tail.isascii() and tail.isdecimal() and len(tail) < 10 else 0
+
+
+class MemoryStore:
+    """Lines by session id. While `full` is set, nothing more can be saved."""
+
+    def __init__(self) -> None:
+        self.full = False
+        self._data: dict[str, bytes] = {}
+
+    def save(self, session_id: str, entry: Entry) -> None:
+        """Keep one entry. Raises: OSError, while the store is full; then nothing of it is kept."""
+        if self.full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._data[session_id] = self._data.get(session_id, b"") + to_line(entry)
+
+    def tear(self, session_id: str, entry: Entry) -> None:
+        """Keep half of an entry, as a crash in the middle of writing leaves it."""
+        line = to_line(entry)
+        self._data[session_id] = self._data.get(session_id, b"") + line[: len(line) // 2]
+
+    def read(self, session_id: str) -> ReadLines:
+        """What a new process would find of that session."""
+        return read_lines(self._data.get(session_id, b""))
+
+    @property
+    def session_ids(self) -> tuple[str, ...]:
+        return tuple(self._data)

@@ -8,8 +8,8 @@ from msgspec import Struct
 from labsim.describe.kinds import event_classes
 from labsim.describe.ledger import describe
 from labsim.gate import events as gate
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import ApprovalDecision, AuthorizationOutcome, Classification
+from labsim.gate.base.terms import SideEffectLevel
 from labsim.gate.events import DecidedBy, PermissionOutcome
 from labsim.gate.rules.rules import RuleScope
 

@@ -19,7 +19,7 @@ from labsim.dispatch.addresses import (
     unwrap_header,
 )
 from labsim.dispatch.events import AddressRead, Target
-from labsim.dispatch.files import file_tag, xxhash32
+from labsim.dispatch.write import file_tag, xxhash32
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 NEARLY = st.builds(

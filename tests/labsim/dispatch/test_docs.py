@@ -20,14 +20,12 @@ from dispatch_kit import (
 )
 from msgspec import UNSET
 
-from labsim.dispatch.devices import Device
-from labsim.dispatch.docs import listing, read_device, summary, type_text
+from labsim.dispatch.devices import Device, listing, read_device, summary, type_text
 from labsim.dispatch.events import (
     ReportKept,
     StagedSought,
 )
-from labsim.dispatch.reports import ToolReport
-from labsim.dispatch.resolution import Staged, StagedAction
+from labsim.dispatch.resolution import Staged, StagedAction, ToolReport
 from labsim.errors import AbortError, HostError, ToolError
 from labsim.tool import ToolResult, text_content, visible_text
 

@@ -11,10 +11,9 @@ import pytest
 from dispatch_kit import SLOT_SCHEMA, played, slot_tool
 
 from labsim.case.model import parse_case
-from labsim.dispatch.arguments import InvalidArguments, validated
+from labsim.dispatch.arguments import InvalidArguments, Repair, repaired, validated
 from labsim.dispatch.devices import Device
 from labsim.dispatch.events import ContentRead
-from labsim.dispatch.repairs import Repair, repaired
 from labsim.dispatch.schema import TYPES, Issue, SchemaError, check_schema, issues
 from labsim.errors import CaseError
 

@@ -24,7 +24,6 @@ from labsim.errors import HostError
 from labsim.events import Execute
 from labsim.gate.approvers import AllowAll, DenyAll
 from labsim.gate.base.errors import NoPendingPermission, RuntimeFailure
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import (
     ApprovalAnswer,
     ApprovalDecision,
@@ -32,7 +31,7 @@ from labsim.gate.base.request import (
     AuthorizationRequest,
     Classification,
 )
-from labsim.gate.base.terms import Duration
+from labsim.gate.base.terms import Duration, SideEffectLevel
 from labsim.gate.events import (
     ApproverAsked,
     CallDecided,

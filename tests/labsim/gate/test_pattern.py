@@ -9,8 +9,7 @@ from gate_kit import rule
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labsim.gate.rules.pattern import compact_json, matches
-from labsim.gate.rules.rules import winner
+from labsim.gate.rules.rules import compact_json, matches, winner
 
 
 def reference(pattern: str, text: str) -> bool:

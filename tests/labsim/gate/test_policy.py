@@ -7,10 +7,10 @@ from gate_kit import Scripted, Silent, World, authorization, request, rule, said
 
 from labsim.errors import HostError
 from labsim.gate.approvers import AllowAll, DenyAll
+from labsim.gate.asking import TerminalApprover
 from labsim.gate.base.errors import ModeRefused
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest, AuthorizationDecision
-from labsim.gate.base.terms import Duration
+from labsim.gate.base.terms import Duration, SideEffectLevel
 from labsim.gate.gates import DenyAllGate
 from labsim.gate.policy import (
     ApprovalPolicy,
@@ -23,7 +23,6 @@ from labsim.gate.policy import (
 )
 from labsim.gate.session.permissions import PermissionDecision
 from labsim.gate.session.session import Session
-from labsim.gate.terminal import TerminalApprover
 from labsim.stage.ui import InertUI
 
 ALWAYS, PROMPT, NEVER = ApprovalPolicy

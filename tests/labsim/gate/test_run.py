@@ -17,8 +17,8 @@ from gate_kit import (
 )
 
 from labsim.gate.approvers import AllowAll, DenyAll, EditsButNotTheNetwork
-from labsim.gate.base.levels import SideEffectLevel
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+from labsim.gate.base.terms import SideEffectLevel
 from labsim.gate.events import (
     ApproverFailed,
     PermissionOutcome,

@@ -11,9 +11,8 @@ from gate_kit import CONSEQUENTIAL, Scripted, authorization, request, said_by
 
 from labsim.errors import StageError
 from labsim.gate.approvers import AllowAll, Approver, DenyAll, EditsButNotTheNetwork, ForwardingApprover, pause
-from labsim.gate.base.levels import SideEffectLevel, is_consequential, judged
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest, AuthorizationDecision
-from labsim.gate.base.terms import Duration
+from labsim.gate.base.terms import Duration, SideEffectLevel, is_consequential, judged
 from labsim.gate.gates import ApprovalGate, DenyAllGate, ForwardingGate, gate_name, timeout_of
 from labsim.stage.stage import Stage
 

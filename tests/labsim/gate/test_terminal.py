@@ -17,11 +17,15 @@ from labsim.gate.asking import (
     ClientUnreadable,
     DialogClient,
     Option,
+    QuestionNotPut,
     Selected,
+    TerminalApprover,
+    answer_to,
+    input_summary,
+    question_text,
 )
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
 from labsim.gate.base.terms import Duration
-from labsim.gate.terminal import QuestionNotPut, TerminalApprover, answer_to, input_summary, question_text
 from labsim.stage.stage import AbortSignal, Future, Stage
 from labsim.stage.ui import Fails, InertUI, QuestionUI, Says, ScriptedUI
 

@@ -17,8 +17,8 @@ from labsim.case.model import CaseFile, GateCase, parse_case, parse_file
 from labsim.errors import CaseError
 from labsim.events import LateReply
 from labsim.gate.approvers import AllowAll, DenyAll, EditsButNotTheNetwork, pause
-from labsim.gate.base.levels import SideEffectLevel, judged
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
+from labsim.gate.base.terms import SideEffectLevel, judged
 from labsim.gate.events import AnswerRefused, ApproverAnswered, ApproverAsked, ApproverFailed, CallDecided
 from labsim.gate.gates import DenyAllGate
 from labsim.library import fixtures_dir

@@ -17,14 +17,8 @@ from labsim.errors import CaseError, UnknownCase
 from labsim.library import fixtures_dir
 from labsim.play.performance import run
 from labsim.play.report import Report
-from workbook.chapter.chapter import (
-    Chapter,
-    UnknownChapter,
-    UnknownCheckpoint,
-    chapter_files,
-    chapter_ids,
-    open_chapter,
-)
+from workbook.chapter.chapter import Chapter, UnknownChapter, UnknownCheckpoint, chapter_files, chapter_ids
+from workbook.desk.open import open_chapter
 from workbook.learner.setup import lines
 from workbook.learner.store import FOLDER_VARIABLE, Progress
 from workbook.learner.who import Learner, UnknownLearner, progress_of, who

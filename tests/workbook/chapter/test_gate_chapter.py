@@ -11,9 +11,10 @@ import pytest
 from labsim.case.model import Case, parse_file
 from labsim.library import case_files, fixtures_dir
 from workbook.chapter import copies
-from workbook.chapter.chapter import Chapter, UnknownExercise, open_chapter
+from workbook.chapter.chapter import Chapter, UnknownExercise
 from workbook.chapter.notebooks import notebooks_dir
 from workbook.desk.comparison import NOT_PLAYED, CellNotPlayed, Comparison, NoSuchCell, comparison
+from workbook.desk.open import open_chapter
 from workbook.exercise.file import parse_exercises
 from workbook.grading.grade import Grade, Graded
 from workbook.learner.store import FOLDER_VARIABLE

@@ -11,7 +11,7 @@ from labsim.errors import CaseError
 from labsim.library import fixtures_dir
 from labsim.play.performance import run
 from labsim.play.report import FieldCheck
-from workbook.chapter.chapter import chapter_files, chapter_ids, open_chapter
+from workbook.chapter.chapter import chapter_files, chapter_ids
 from workbook.check_chapter.checkpoints import check, judge, judge_options, kinds_of, rows_of
 from workbook.checkpoint.file import (
     ChoiceCheckpoint,
@@ -21,6 +21,7 @@ from workbook.checkpoint.file import (
     parse_checkpoints,
     schema_text,
 )
+from workbook.desk.open import open_chapter
 from workbook.ledgers.claims import FIELDS, event_kinds
 
 # ------------------------------------------------------------------------------------------------------- reading

@@ -10,8 +10,8 @@ import pytest
 from answer_kit import KINDS, RIGHT, WRONG, committed, open_desk, records, send
 from desk_kit import EVERY_KIND, changed, desk
 
-from workbook.check_chapter.checkpoints import Verdict
 from workbook.checkpoint.answer_forms import NoAnswer
+from workbook.checkpoint.kinds import Verdict
 from workbook.checkpoint.prediction import AnsweredBySomebodyElse
 from workbook.checkpoint.row_question import ASKS, NEVER_ROW, NoSuchRow
 from workbook.learner.store import Commit, NotRevealed, Progress, RevealSeen, RowNamed, SelfChecked

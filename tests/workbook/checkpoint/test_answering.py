@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prediction_kit import Spied, everything_said, lesson
 
-from workbook.check_chapter.checkpoints import Verdict
 from workbook.checkpoint.answer_forms import NoAnswer
+from workbook.checkpoint.kinds import Verdict
 from workbook.checkpoint.prediction import Prediction
 from workbook.learner.store import (
     AlreadyCommitted,

@@ -14,7 +14,6 @@ from labsim.errors import CaseError
 from labsim.library import fixtures_dir
 from labsim.play.performance import run
 from labsim.play.report import FieldCheck, Report
-from workbook.chapter.chapter import open_chapter
 from workbook.check_chapter.checkpoints import check
 from workbook.checkpoint.file import content, parse_checkpoints
 from workbook.checkpoint.judging import (
@@ -33,6 +32,7 @@ from workbook.checkpoint.kinds import (
     beliefs_of,
     scripted_answer,
 )
+from workbook.desk.open import open_chapter
 from workbook.learner.records import Confidence, content_hash
 
 BROKEN = fixtures_dir() / "broken" / "checkpoints"

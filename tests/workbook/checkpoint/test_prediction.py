@@ -9,7 +9,7 @@ import pytest
 from desk_kit import CHOICE, FILE, HOSTILE, PAPER, beliefs, cases, changed, desk, read
 from prediction_kit import Spied, everything_said, lesson
 
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.checkpoint.prediction import AnsweredBySomebodyElse, Lesson, NoAnswer, Prediction
 from workbook.checkpoint.row_question import ASKS
 from workbook.learner.store import AlreadyCommitted, Commit, NotSaved, Progress, Reset, RevealSeen

@@ -11,12 +11,13 @@ import own_desk_submissions as handed_in
 import pytest
 
 from workbook.chapter import copies
-from workbook.chapter.chapter import Chapter, open_chapter
+from workbook.chapter.chapter import Chapter
 from workbook.chapter.notebooks import notebooks_dir
+from workbook.desk.open import open_chapter
 from workbook.exercise.file import CallExercise, parse_exercises
 from workbook.exercise.flawed_hosts import PIECES
+from workbook.grading.grade import graded_and_kept
 from workbook.grading.pages import Grade, Graded
-from workbook.grading.tries import graded_and_kept
 from workbook.learner.records import Tried
 from workbook.learner.store import FILE_NAME, FOLDER_VARIABLE, Progress
 

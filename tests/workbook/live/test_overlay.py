@@ -17,8 +17,17 @@ from labsim.review.panel.panel import BODY_LINES
 from workbook.learner.who import VARIABLE, Learner
 from workbook.live import review_bench
 from workbook.live.controls import VIEW, DeskControl
-from workbook.live.panel import CHUNKS, HOSTILE_NOTE, WIDEST_VIEWPORT, chunk_of, columns_in
-from workbook.live.review_bench import BUTTONS, HandsOn, NoSuchButton, NoSuchDialog
+from workbook.live.review_bench import (
+    BUTTONS,
+    CHUNKS,
+    HOSTILE_NOTE,
+    WIDEST_VIEWPORT,
+    HandsOn,
+    NoSuchButton,
+    NoSuchDialog,
+    chunk_of,
+    columns_in,
+)
 
 FORTY_LINES = "".join(f"line {number}\n" for number in range(1, 41))
 

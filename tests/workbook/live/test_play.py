@@ -20,7 +20,8 @@ from labsim.play.performance import Performance, run, start
 from labsim.stage.stage import AbortSignal
 from labsim.stage.ui import QuestionUI
 from labsim.terms import DialogKind
-from workbook.chapter.chapter import chapter_ids, open_chapter
+from workbook.chapter.chapter import chapter_ids
+from workbook.desk.open import open_chapter
 from workbook.learner.who import Learner
 from workbook.live.cells import Cell, Cells
 from workbook.live.play import ROWS_SHOWN, LivePlay, NothingOpen

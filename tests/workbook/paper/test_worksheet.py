@@ -19,16 +19,8 @@ from workbook.chapter.catalogue import Listed, catalogue, named
 from workbook.checkpoint.kinds import ChoiceCheckpoint, FieldsCheckpoint, OrderCheckpoint, PaperCheckpoint
 from workbook.cli import main
 from workbook.paper.page import ANSWERS, CASES, LETTERS, QUESTIONS, RULED_LINES, html_of
-from workbook.paper.worksheet import (
-    ChoiceAnswer,
-    NotOurs,
-    OrderAnswer,
-    Question,
-    Sheet,
-    given_lines,
-    sheet_of,
-    write,
-)
+from workbook.paper.sheet import ChoiceAnswer, OrderAnswer, Question, Sheet
+from workbook.paper.worksheet import NotOurs, given_lines, sheet_of, write
 
 pytest_plugins = ["browser"]
 

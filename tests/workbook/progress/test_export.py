@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from progress_kit import RIGHT, Doings, bank
 
 from labsim.describe.ledger import one_line, visible
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.learner.records import AnswerKind, Commit, Confidence, Key, Revote
 from workbook.learner.store import Progress
 from workbook.progress.export import BadName, CannotExport, NothingToExport, export, put_together

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from progress_kit import RIGHT, WRONG, Counted, Doings, bank
 
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.learner.records import (
     AnswerKind,
     Commit,

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from progress_kit import RIGHT, Doings, bank
 
 import workbook as wb
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.cli import main
 from workbook.learner.records import Commit, Confidence, RevealSeen
 from workbook.learner.store import AnswerKind, Key, Progress

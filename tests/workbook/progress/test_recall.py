@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from progress_kit import BELIEFS, CASES, FIRST, RIGHT, SECOND, WRONG, Counted, Doings, bank, chapter
 
-from workbook.check_chapter.checkpoints import Verdict
+from workbook.checkpoint.kinds import Verdict
 from workbook.checkpoint.prediction import Lesson
 from workbook.learner.records import Commit, Confidence, RevealSeen
 from workbook.learner.store import Key, Progress
@@ -18,8 +18,7 @@ from workbook.learner.who import Learner
 from workbook.progress.history import fold
 from workbook.progress.installed import installed
 from workbook.progress.questions import RECALL, Bank, recall_key
-from workbook.progress.recall import PER_CHAPTER, NothingToRecall, recalled, scripted_records
-from workbook.progress.recalling import Recalls
+from workbook.progress.recall import PER_CHAPTER, NothingToRecall, Recalls, recalled, scripted_records
 
 THIRD = chapter("third", [])
 BANK = Bank([*bank().chapters, THIRD], BELIEFS)
