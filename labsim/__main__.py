@@ -117,9 +117,9 @@ def _case_files(names: Sequence[str]) -> list[tuple[str, bytes]]:
 
 
 def _cases(arguments: Namespace) -> int:
-    from labsim.case.model import parse_file
     from labsim.describe.ledger import verdict
     from labsim.play.performance import run
+    from labsim.reading.reading import parse_file
 
     total = matched = mismatched = 0
     parsed = [parse_file(data, name) for name, data in _case_files(arguments.files)]
@@ -157,7 +157,7 @@ def _case(arguments: Namespace | SimpleNamespace) -> int:
 
 def _find(case_id: str, files: list[tuple[str, bytes]]) -> Case:
     """The case of that id. Only a file that can hold it is read, and of it only that case."""
-    from labsim.case.model import find, parse_file, parse_one
+    from labsim.reading.reading import find, parse_file, parse_one
 
     for name, data in files:
         if case_id.encode(errors="surrogatepass") in data:  # a shell may hand over anything
@@ -214,7 +214,7 @@ def _bench(arguments: Namespace) -> int:
 
 
 def _schema(arguments: Namespace) -> int:
-    from labsim.case.model import schema
+    from labsim.reading.reading import schema
 
     _print_json(schema(), indent=True)
     return 0

@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from labsim.approval import resolve
 from labsim.call.inert import InertExecutor, inert_tool
-from labsim.case.model import WrapperCase, parse_case
+from labsim.case.model import WrapperCase
 from labsim.play.performance import Performance
+from labsim.reading.reading import parse_case
 from labsim.stage.stage import Stage
 from labsim.terms import ApprovalMode
 

@@ -17,12 +17,13 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.case.model import DispatchCase, RecordedCase, WrapperCase, recorded_case
+from labsim.case.model import DispatchCase, RecordedCase, WrapperCase
 from labsim.errors import ReplayError
 from labsim.events import Event, as_mapping, is_heard
 from labsim.js_values import same
 from labsim.play.performance import run
 from labsim.play.report import CallReport, Report
+from labsim.reading.reading import recorded_case
 from labsim.terms import Outcome
 from labsim.tool import ToolResult, visible_text
 

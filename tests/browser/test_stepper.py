@@ -19,7 +19,7 @@ pytest_plugins = ["browser"]
 STEPPED, LIVE, STEPPED_LIVE = 1, 2, 3
 LESSON = (
     "import workbook as wb\n"
-    "from labsim.case.model import find, parse_file\n"
+    "from labsim.reading.reading import find, parse_file\n"
     "from labsim.library import case_files\n"
     "from labsim.play.performance import run\n"
     "cases = [case for path in case_files() for case in parse_file(path.read_bytes(), path.name).cases]\n"

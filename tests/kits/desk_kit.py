@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from labsim.case.model import Case, parse_case
+from labsim.case.model import Case
+from labsim.reading.reading import parse_case
 from workbook.chapter.chapter import Chapter, chapter_files
 from workbook.checkpoint.file import Belief, CheckpointFile, parse_beliefs, parse_checkpoints
 from workbook.learner.store import Progress

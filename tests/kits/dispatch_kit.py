@@ -11,7 +11,6 @@ from labsim.approval import Settings
 from labsim.call.handlers import EventName, Extension
 from labsim.call.runner import Runner
 from labsim.call.wrapper import CallContext, ToolWrapper
-from labsim.case.model import parse_case
 from labsim.dispatch.devices import Device, DeviceState
 from labsim.dispatch.resolution import Staged, ToolReport
 from labsim.dispatch.write import MemoryFiles, WriteSession, write_tool
@@ -19,6 +18,7 @@ from labsim.errors import HostError
 from labsim.events import Ledger
 from labsim.play.performance import Performance, run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case
 from labsim.stage.stage import AbortSignal, Question, Stage
 from labsim.stage.ui import Says, ScriptedUI
 from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text

@@ -13,10 +13,11 @@ from labsim.call.runner import Runner
 from labsim.call.scripted import recorder
 from labsim.call.wrapper import CallContext, ToolWrapper
 from labsim.case.given import CallGiven
-from labsim.case.model import Case, parse_case
+from labsim.case.model import Case
 from labsim.events import Event, Execute, as_mapping, is_heard
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case
 from labsim.stage.stage import AbortSignal, Stage, Task
 from labsim.stage.ui import UI, Answer, InertUI, QuestionUI, Says, ScriptedUI
 from labsim.tool import Tool, ToolCall, ToolResult, text_content

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 from places import TOP
 
-from labsim.case.model import Case, RecordedCase, parse_case, recorded_case
+from labsim.case.model import Case, RecordedCase
 from labsim.play.performance import Performance, run, start
 from labsim.play.report import Report
 from labsim.proof.recordings import read_lines
+from labsim.reading.reading import parse_case, recorded_case
 
 RECORDED = TOP / "fixtures" / "recorded"
 PUBLISH: dict[str, Any] = {"approval": "exec", "args": {"action": "publish"}, "mode": "always-ask"}

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from labsim.case.model import parse_case
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case
 from workbook.checkpoint.file import parse_beliefs, parse_checkpoints
 from workbook.learner.records import (
     Answer,

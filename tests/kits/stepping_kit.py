@@ -14,10 +14,11 @@ import msgspec
 from msgspec import UNSET
 from played_kit import RECORDED
 
-from labsim.case.model import Case, CaseFile, RecordedCase, parse_file, recorded_case
+from labsim.case.model import Case, CaseFile, RecordedCase
 from labsim.library import case_files, fixtures_dir
 from labsim.play.report import CallReport, Report
 from labsim.proof.recordings import read_lines
+from labsim.reading.reading import parse_file, recorded_case
 from labsim.review.base.words import COPY
 from workbook.steppers.stops import Stop
 

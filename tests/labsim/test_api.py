@@ -18,9 +18,9 @@ from places import TOP
 
 import workbook
 from labsim import api, approval, extras
-from labsim.case.model import parse_case
 from labsim.library import fixtures_dir
 from labsim.play.performance import run
+from labsim.reading.reading import parse_case
 
 #: Each name and what an author relies on: an enum's words, a record's fields, what can be called and how.
 PROMISED: dict[str, list[str] | str] = {

@@ -14,9 +14,9 @@ import pytest
 from engine_kit import ASKING, PROMPT, PUBLISH
 
 from labsim.__main__ import main
-from labsim.case.model import schema
 from labsim.library import case_files, fixtures_dir
 from labsim.proof.bench import Figures, table
+from labsim.reading.reading import schema
 
 
 def a_file(tmp_path: Path, *cases: dict[str, Any], name: str = "own.json") -> str:

@@ -12,13 +12,13 @@ from msgspec import UNSET
 
 import workbook as wb
 from labsim import extras
-from labsim.case.model import parse_case, parse_file
 from labsim.describe.ledger import case_lines
 from labsim.errors import CaseError
 from labsim.extras import BadExtra, Given, Kit
 from labsim.play.own_kind import ExtraFailed, Host
 from labsim.play.performance import run, start
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case, parse_file
 from labsim.terms import Outcome
 from workbook.chapter.engine import EngineFailed, load_engine
 from workbook.learner.who import Learner

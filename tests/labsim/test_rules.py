@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 from places import TOP
 
-from labsim.case.model import parse_file
 from labsim.errors import CaseError
 from labsim.library import case_files, fixtures_dir, recorded_files, rule_files
 from labsim.play.report import Report
+from labsim.reading.reading import parse_file
 from labsim.rules import AmbiguousRule, Book, Rule, Rules, Status, UnknownRule, natural, parse_book, schema_text
 from workbook import rule as wb_rule
 from workbook.cli import main

@@ -82,23 +82,6 @@ ROOMS = (
 ENTRIES = {"labsim.rpc.__main__": "labsim.__main__"}
 MOST = 12
 
-#: Arrows that run up, and are to be turned: from a file, to a file. There are no others.
-UPWARDS: set[tuple[str, str]] = {
-    ("labsim.case.model", "labsim.reading.checks"),
-    ("labsim.case.model", "labsim.reading.own_kinds"),
-    ("labsim.case.model", "labsim.reading.refusals"),
-    ("workbook.chapter.chapter", "workbook.progress.recall"),
-    ("workbook.checkpoint.prediction", "workbook.check_chapter.checkpoints"),
-    ("workbook.grading.own_cases", "workbook.check_chapter.checkpoints"),
-    ("workbook.grading.pages", "workbook.check_chapter.checkpoints"),
-}
-#: Pairs whose first imports the second, though the second needs the first. There are no others.
-CIRCLES: set[tuple[str, str]] = set()
-#: Rooms with more files than a dozen, and how many.
-CROWDED: dict[str, int] = {
-    "workbook.checkpoint": 13,
-}
-
 
 def modules() -> dict[str, str]:
     """Every module of both packages by its full name: its source."""
@@ -166,26 +149,24 @@ def test_a_room_has_at_most_a_dozen_files() -> None:
         if not (TOP / name.replace(".", "/")).is_dir() and not name.endswith(".__main__")
     )
 
-    assert {folder: count for folder, count in folders.items() if count > MOST} == CROWDED
+    assert {folder: count for folder, count in folders.items() if count > MOST} == {}
 
 
 def test_an_import_only_goes_down() -> None:
-    """Within a room, or to a room below; an exception that is no longer needed is none."""
-    assert {arrow for arrow in ARROWS if runs_up(*arrow)} == UPWARDS
+    """Within a room, or to a room below."""
+    assert {arrow for arrow in ARROWS if runs_up(*arrow)} == set()
 
 
 def test_no_two_rooms_import_each_other() -> None:
     """Nor in a longer circle."""
-    between = {(room_of(start), room_of(end)) for start, end in ARROWS - UPWARDS}
+    between = {(room_of(start), room_of(end)) for start, end in ARROWS}
 
     assert circle({(start, end) for start, end in between if start != end}) == []
 
 
 def test_no_two_files_import_each_other() -> None:
     """Inside a room, too, and not through a third."""
-    assert circle(ARROWS - UPWARDS - CIRCLES) == []
-    for arrow in CIRCLES:
-        assert circle((ARROWS - UPWARDS - CIRCLES) | {arrow}), f"{arrow} is in no circle any more"
+    assert circle(ARROWS) == []
 
 
 def python(program: str, *arguments: str) -> str:
@@ -243,7 +224,7 @@ def test_playing_a_case_loads_nothing_heavy() -> None:
     """A cold start stays under 100 ms only if nobody imports what he does not use."""
     program = (
         "import sys\n"
-        "from labsim.case.model import parse_case\n"
+        "from labsim.reading.reading import parse_case\n"
         "from labsim.play.performance import run\n"
         "given = {'approval': 'exec', 'args': {}, 'mode': 'always-ask', 'choices': ['Approve']}\n"
         "assert run(parse_case({'id': 'a', 'scenario': 'wrapper', 'given': given}, 'a')).finished\n"
@@ -341,7 +322,8 @@ work = json.load(sys.stdin)
 for name in work["modules"]:
     importlib.import_module(name)
 import difflib, msgspec.structs
-from labsim.case.model import RecordedCase, parse_file
+from labsim.case.model import RecordedCase
+from labsim.reading.reading import parse_file
 from labsim.play.performance import run
 from labsim.proof.replay import replay
 

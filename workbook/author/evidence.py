@@ -18,13 +18,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.case.model import parse_file
 from labsim.describe.ledger import verdict
 from labsim.library import case_files, declared_differences, recorded_files
 from labsim.play.performance import run
 from labsim.play.report import Report
 from labsim.proof.recordings import read_lines
 from labsim.proof.replay import Tally, parse_declared, replay
+from labsim.reading.reading import parse_file
 from workbook.errors import WorkbookError
 
 

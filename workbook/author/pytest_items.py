@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from labsim.case.model import parse_file
+from labsim.reading.reading import parse_file
 from workbook.chapter.catalogue import NoChapter, built_in_beliefs, places_in
 from workbook.chapter.file import CHAPTER_FILE, Place, read_chapter
 from workbook.chapter.notebooks import NotANotebook, read_notebook

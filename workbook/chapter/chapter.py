@@ -7,26 +7,24 @@ On top of everything else that a notebook needs; below only the notebooks. A cha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-import msgspec
-
-from labsim.case.model import Case, SourceClaim, find, parse_file
-from labsim.errors import CaseError
+from labsim.case.model import Case
 from labsim.js_values import stringify
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import find
 from workbook.chapter.catalogue import UnknownChapter
+from workbook.chapter.contents import read_contents
 from workbook.chapter.engine import load_engine
 from workbook.chapter.file import ChapterFiles
-from workbook.checkpoint.file import Belief, Checkpoint, PaperCheckpoint, content, parse_beliefs, parse_checkpoints
+from workbook.checkpoint.file import Belief, Checkpoint, PaperCheckpoint, content
 from workbook.checkpoint.prediction import Lesson, Prediction
 from workbook.errors import WorkbookError
-from workbook.exercise.file import Exercise, parse_exercises
+from workbook.exercise.file import Exercise
 from workbook.learner.store import Key, Progress
 from workbook.learner.who import Learner
 from workbook.ledgers.grid import ledger_grid
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from workbook.grading.grade import (
         Graded,  # it brings a whole host along, so it is loaded where something is graded
     )
-    from workbook.progress.recall import Recalls  # it opens the other chapters
 
 CHECKPOINTS: Final = "checkpoints"
 EXERCISES: Final = "exercises"
@@ -69,6 +66,24 @@ class UnknownExercise(WorkbookError):
         close = get_close_matches(exercise_id, known, n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
         super().__init__(f"{chapter_id} has no exercise {exercise_id!r}. {hint}")
+
+
+class NothingComesBack(WorkbookError):
+    """The chapter was opened without the questions of others. Attribute: `chapter_id`."""
+
+    def __init__(self, chapter_id: str) -> None:
+        self.chapter_id = chapter_id
+        super().__init__(
+            f"{chapter_id} was opened by itself, so nothing comes back in it. Use wb.open({chapter_id!r})."
+        )
+
+
+class Recalls(Protocol):
+    """The questions of other chapters that come back in this one."""
+
+    def ask(self, number: int) -> Prediction:
+        """The one of that number, to be answered."""
+        ...
 
 
 class NoClaims(WorkbookError):
@@ -109,24 +124,32 @@ def chapter_ids(folder: Path) -> tuple[str, ...]:
 class Chapter:
     """One chapter, open: what a notebook calls a desk."""
 
-    def __init__(self, files: ChapterFiles, *, learner: Learner, progress: Progress, cells: Cells = _CELLS) -> None:
+    def __init__(
+        self,
+        files: ChapterFiles,
+        *,
+        learner: Learner,
+        progress: Progress,
+        cells: Cells = _CELLS,
+        recalls: Callable[[Lesson], Recalls] | None = None,
+    ) -> None:
         """Runs the chapter's `engine.py`, if it has one, and reads all of its files.
 
+        `recalls`: who knows which questions of other chapters come back here; without it none does.
         Raises: labsim.errors.CaseError, with the place; workbook.chapter.engine.EngineFailed.
         """
         self.id = files.id
         load_engine(files.id, files.engine)
-        self._given: dict[str, Any] = {}
-        self._claims: list[SourceClaim] = []
-        cases: dict[str, Case] = {}
-        for path in files.cases:
-            cases |= self._read_cases(path, cases)
+        read = read_contents(files)
+        self._given = read.given
+        self._claims = read.claims
         self._lesson = Lesson(
-            chapter=files.id, cases=cases, beliefs=_beliefs(files), progress=progress, learner=learner
+            chapter=files.id, cases=read.cases, beliefs=read.beliefs, progress=progress, learner=learner
         )
-        self._checkpoints = _checkpoints(files)
-        self._exercises = _exercises(files)
+        self._checkpoints = read.checkpoints
+        self._exercises = read.exercises
         self._cells = cells
+        self._recalls = None if recalls is None else recalls(self._lesson)
 
     # -- cases
 
@@ -284,17 +307,13 @@ class Chapter:
 
         Raises: workbook.progress.recall.NothingToRecall; ForeignFile.
         """
+        if self._recalls is None:
+            raise NothingComesBack(self.id)
         return self._recalls.ask(number)
 
     def recall_reveal(self, number: int) -> Page:
         """What really happens there, and why, once its answer is committed. Raises: as `recall`."""
         return self.recall(number).reveal()
-
-    @cached_property
-    def _recalls(self) -> Recalls:
-        from workbook.progress.recall import recalls_in
-
-        return recalls_in(self._lesson)
 
     def standing(self) -> Page:
         """How the learner stands with each checkpoint, in words."""
@@ -341,21 +360,6 @@ class Chapter:
             raise UnknownExercise(self.id, exercise_id, self.exercises)
         return self._exercises[exercise_id]
 
-    def _read_cases(self, path: Path, known: Mapping[str, Case]) -> dict[str, Case]:
-        data = path.read_bytes()
-        file = parse_file(data, path.name)
-        cases = {case.id: case for case in file.cases}
-        self._claims += file.source_only
-        for case_id in cases:
-            if case_id in known:
-                raise CaseError(
-                    f"{path.name}: {case_id}",
-                    "another file of this chapter has a case of that id",
-                    "Give each case an id of its own.",
-                )
-        self._given |= {raw["id"]: raw["given"] for raw in msgspec.json.decode(data)["cases"]}
-        return cases
-
 
 class PlayedReport(Report, frozen=True, kw_only=True):
     """A report that shows itself as the value of a cell: its ledger and what was observed, not what it expects."""
@@ -369,34 +373,3 @@ class PlayedReport(Report, frozen=True, kw_only=True):
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return self.page()._repr_mimebundle_()
-
-
-def _checkpoints(files: ChapterFiles) -> dict[str, Checkpoint]:
-    if files.checkpoints is None:
-        return {}
-    file = parse_checkpoints(files.checkpoints.read_bytes(), files.checkpoints.name)
-    if file.chapter != files.id:
-        raise CaseError(
-            f"{files.checkpoints.name}: chapter", f"{file.chapter!r} is another chapter", f"Use {files.id!r}."
-        )
-    return {checkpoint.id: checkpoint for checkpoint in file.checkpoints}
-
-
-def _exercises(files: ChapterFiles) -> dict[str, Exercise]:
-    if files.exercises is None:
-        return {}
-    return parse_exercises(files.exercises.read_bytes(), files.exercises.name, files.id)
-
-
-def _beliefs(files: ChapterFiles) -> dict[str, Belief]:
-    """All that its options may name; a belief of the same id in two files would be two beliefs."""
-    made: dict[str, Belief] = {}
-    for path in files.beliefs:
-        found = parse_beliefs(path.read_bytes(), path.name)
-        for belief in found:
-            if belief in made:
-                raise CaseError(
-                    f"{path.name}: {belief}", "there is a belief of that id already", "Give it an id of its own."
-                )
-        made |= found
-    return made

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from labsim.case.model import Case, parse_file
+from labsim.case.model import Case
 from labsim.describe.ledger import one_line
 from labsim.errors import CaseError, LabsimError
 from labsim.play.performance import run
+from labsim.reading.reading import parse_file
 from workbook.check_chapter.checkpoints import check
 from workbook.check_chapter.exercises import check_exercises
 from workbook.check_chapter.fault import Checking, Fault, Layer, fault_of

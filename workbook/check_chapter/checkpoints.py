@@ -10,15 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from labsim.case.model import Case, find
+from labsim.case.model import Case
 from labsim.errors import CaseError, UnknownCase
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import find
 from workbook.checkpoint.file import CheckpointFile
 from workbook.checkpoint.judging import (
-    Judged,
-    beliefs_behind,
-    is_right,
     judge,
     judge_options,
     right_order,
@@ -39,19 +37,6 @@ from workbook.checkpoint.kinds import (
     beliefs_of,
     prediction_of,
 )
-from workbook.ledgers.field_rows import kinds_of, rows_of
-
-__all__ = [
-    "Judged",
-    "beliefs_behind",
-    "check",
-    "is_right",
-    "judge",
-    "judge_options",
-    "kinds_of",
-    "rows_of",
-]
-
 
 # --------------------------------------------------------------------------------------------------- the check
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from labsim.case.model import parse_file
 from labsim.errors import CaseError
+from labsim.reading.reading import parse_file
 from labsim.strict_json import parse
 from workbook.chapter.catalogue import Catalogue, Origin
 from workbook.chapter.engine import EngineFailed, load_engine

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from labsim.case.model import Case, find
+from labsim.case.model import Case
 from labsim.errors import LabsimError
 from labsim.play.performance import run
 from labsim.play.report import Report
-from workbook.check_chapter.checkpoints import is_right
+from labsim.reading.reading import find
 from workbook.checkpoint.answer_forms import (
     HOW,
     NoAnswer,
@@ -32,6 +32,7 @@ from workbook.checkpoint.answer_forms import (
     said,
     sure_blocks,
 )
+from workbook.checkpoint.judging import is_right
 from workbook.checkpoint.kinds import Belief, Checkpoint, PaperCheckpoint, Verdict, content, scripted_answer
 from workbook.checkpoint.messages import (
     CommitAnswer,

@@ -19,8 +19,7 @@ from workbook.checkpoint.kinds import (
     OrderCheckpoint,
     PaperCheckpoint,
 )
-from workbook.checkpoint.reveal_kinds import reveal_fields
-from workbook.checkpoint.reveal_order import reveal_order
+from workbook.checkpoint.reveal_kinds import reveal_fields, reveal_order
 from workbook.checkpoint.reveal_parts import (
     MATCHES,
     MATCHES_NOT,

@@ -14,11 +14,12 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, TypeVar
 
-from labsim.case.model import Case, parse_file
+from labsim.case.model import Case
 from labsim.events import QuestionAsked
 from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_file
 from labsim.terms import Outcome
 from workbook.desk.open import open_chapter
 from workbook.errors import WorkbookError

@@ -8,6 +8,7 @@ from workbook.chapter.catalogue import Origin, SameId, catalogue, chapters_in
 from workbook.chapter.chapter import Chapter, chapter_files
 from workbook.chapter.file import ChapterFiles
 from workbook.learner.who import progress_of, who
+from workbook.progress.recall import recalls_in
 
 
 def open_chapter(chapter_id: str, *, folder: Path | str | None = None) -> Chapter:
@@ -19,7 +20,7 @@ def open_chapter(chapter_id: str, *, folder: Path | str | None = None) -> Chapte
     """
     files = catalogue().find(chapter_id).files() if folder is None else _files_in(Path(folder), chapter_id)
     learner = who()
-    return Chapter(files, learner=learner, progress=progress_of(learner))
+    return Chapter(files, learner=learner, progress=progress_of(learner), recalls=recalls_in)
 
 
 def _files_in(folder: Path, chapter_id: str) -> ChapterFiles:

@@ -15,8 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from labsim.case.given import CallGiven, DispatchGiven, LoopGiven, WrapperGiven
-from labsim.case.model import Case, DispatchCase, GateCase, LoopCase, WrapperCase, parse_case
+from labsim.case.model import Case, DispatchCase, GateCase, LoopCase, WrapperCase
 from labsim.errors import CaseError
+from labsim.reading.reading import parse_case
 from labsim.strict_json import parse
 from workbook.exercise.flawed_hosts import Piece
 from workbook.exercise.invariants import Invariant, PersonSays

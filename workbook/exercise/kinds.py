@@ -14,7 +14,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from labsim.case.model import DispatchCase, GateCase, LoopCase, WrapperCase, parse_case
+from labsim.case.model import DispatchCase, GateCase, LoopCase, WrapperCase
+from labsim.reading.reading import parse_case
 from workbook.exercise.flawed_hosts import Piece
 from workbook.exercise.invariants import Invariant, PersonSays
 

@@ -19,8 +19,9 @@ from msgspec import UNSET, Struct
 from msgspec.structs import FieldInfo, replace
 
 from labsim.case.given import WrapperGiven
-from labsim.case.model import Case, WrapperCase, parse_case
+from labsim.case.model import Case, WrapperCase
 from labsim.errors import CaseError
+from labsim.reading.reading import parse_case
 from labsim.strict_json import parse
 from workbook.explorers.problems import Problem, problems
 from workbook.explorers.state import (

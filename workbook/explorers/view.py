@@ -16,13 +16,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from labsim.case.model import parse_case
 from labsim.describe.ledger import describe, visible
 from labsim.errors import CaseError
 from labsim.events import PolicyResolved, PromptDecided, QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
 from labsim.js_values import stringify
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case
 from labsim.terms import DialogKind, Policy, Rule, Source, Tier
 from workbook.explorers.case import FRESH, PANEL, Opened, missing, refused, written
 from workbook.explorers.problems import Problem, problems

@@ -14,13 +14,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from labsim.case.model import Case, parse_case, parse_file
+from labsim.case.model import Case
 from labsim.errors import CaseError
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case, parse_file
 from labsim.strict_json import parse
-from workbook.check_chapter.checkpoints import rows_of
 from workbook.checkpoint.reveal import comparison
+from workbook.ledgers.field_rows import rows_of
 from workbook.ledgers.grid import ledger_grid
 from workbook.ledgers.played import placed
 from workbook.show.grid import Grid

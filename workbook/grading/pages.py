@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from labsim.case.given import DispatchGiven, LoopGiven, WrapperGiven
 from labsim.js_values import stringify
 from labsim.play.report import FieldCheck, Report
-from workbook.check_chapter.checkpoints import rows_of
 from workbook.checkpoint.reveal import comparison
 from workbook.exercise.flawed_hosts import PIECES
 from workbook.exercise.kinds import CallExercise, CaseExercise, Exercise, Form, GateExercise, TraceExercise
@@ -26,6 +25,7 @@ from workbook.grading.calls import TriedCall
 from workbook.grading.gate import TriedGate, gate_overview
 from workbook.grading.own_cases import CheckedCase
 from workbook.grading.traces import TriedTrace
+from workbook.ledgers.field_rows import rows_of
 from workbook.ledgers.grid import ledger_grid
 from workbook.ledgers.played import placed
 from workbook.show.grid import Grid

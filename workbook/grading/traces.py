@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from labsim.case.model import DispatchCase, LoopCase, WrapperCase, parse_case
+from labsim.case.model import DispatchCase, LoopCase, WrapperCase
 from labsim.errors import CaseError
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case
 from workbook.errors import WorkbookError
 from workbook.exercise.flawed_hosts import PIECES
 from workbook.exercise.invariants import PersonSays, against

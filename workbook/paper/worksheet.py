@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from labsim.case.model import find
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import find
 from workbook.chapter.catalogue import Listed
 from workbook.chapter.chapter import Chapter
 from workbook.checkpoint.judging import judge, judge_options, right_order, right_values

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from labsim.errors import LabsimError
+from labsim.errors import CaseError, LabsimError
 from workbook.chapter.catalogue import Catalogue, Listed, catalogue
-from workbook.chapter.chapter import Chapter
+from workbook.chapter.contents import Contents, read_contents
+from workbook.chapter.engine import load_engine
 from workbook.checkpoint.kinds import Belief
 from workbook.checkpoint.prediction import Lesson
 from workbook.errors import WorkbookError
@@ -38,7 +39,7 @@ def bank_of(found: Catalogue) -> Bank:
         if listed.id in chapters:  # a clash: the first one is taken, and it was said
             continue
         try:
-            made, its_beliefs = _opened(listed)
+            made, its_beliefs = _questions(listed)
         except (LabsimError, WorkbookError) as error:
             problems.append(f"{listed.id}: {error}")
         except Exception as error:  # an instructor's engine, which may raise anything
@@ -55,23 +56,35 @@ def lesson_of(chapter_id: str, here: Path | None = None) -> Lesson:
 
     Raises: workbook.chapter.catalogue.UnknownChapter or SameId; labsim.errors.CaseError.
     """
-    return _open(catalogue(here=here).find(chapter_id)).lesson
+    listed = catalogue(here=here).find(chapter_id)
+    return _lesson(chapter_id, _read(listed))
 
 
-def _open(listed: Listed) -> Chapter:
+def _read(listed: Listed) -> Contents:
+    """A chapter's files. Its own code is run only where its cases cannot be understood without it."""
+    files = listed.files()
+    try:
+        return read_contents(files)
+    except CaseError:
+        if files.engine is None:
+            raise
+    load_engine(files.id, files.engine)
+    return read_contents(files)
+
+
+def _lesson(chapter_id: str, read: Contents) -> Lesson:
     """Nobody answers anything in it: whose answers count there does not matter."""
-    return Chapter(listed.files(), learner=Learner.LIVE, progress=Progress())
-
-
-def _opened(listed: Listed) -> tuple[ChapterItems, dict[str, Belief]]:
-    chapter = Chapter(
-        listed.files(), learner=Learner.LIVE, progress=Progress()
-    )  # whose does not matter: none is read
-    lesson = chapter.lesson
-    made = ChapterItems(
-        id=chapter.id,
-        title=listed.title,
-        items=tuple(items_of(chapter.id, chapter.checkpoint_records, lesson.play)),
-        exercises=chapter.exercises,
+    return Lesson(
+        chapter=chapter_id, cases=read.cases, beliefs=read.beliefs, progress=Progress(), learner=Learner.LIVE
     )
-    return made, dict(lesson.beliefs)
+
+
+def _questions(listed: Listed) -> tuple[ChapterItems, dict[str, Belief]]:
+    read = _read(listed)
+    made = ChapterItems(
+        id=listed.id,
+        title=listed.title,
+        items=tuple(items_of(listed.id, read.checkpoints.values(), _lesson(listed.id, read).play)),
+        exercises=tuple(read.exercises),
+    )
+    return made, dict(read.beliefs)

@@ -13,12 +13,13 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.case.model import RecordedCase, recorded_case
+from labsim.case.model import RecordedCase
 from labsim.js_values import stringify
 from labsim.library import about_recordings, declared_differences, recorded_files
 from labsim.play.performance import run
 from labsim.proof.recordings import read_lines
 from labsim.proof.replay import Declared, Tally, as_recorded, first_difference, parse_declared, replay
+from labsim.reading.reading import recorded_case
 from workbook.errors import WorkbookError
 from workbook.show.frame import INTEGER, TEXT, Look, Table
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from msgspec import UNSET
 
-from labsim.case.model import parse_one
 from labsim.errors import UnknownCase
 from labsim.library import case_files, rule_files
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_one
 from labsim.rules import Book, Rule, Rules, Status, parse_book
 from workbook.errors import WorkbookError
 from workbook.show.grid import Grid

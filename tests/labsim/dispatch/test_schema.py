@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from dispatch_kit import SLOT_SCHEMA, played, slot_tool
 
-from labsim.case.model import parse_case
 from labsim.dispatch.arguments import InvalidArguments, Repair, repaired, validated
 from labsim.dispatch.devices import Device
 from labsim.dispatch.events import ContentRead
 from labsim.dispatch.schema import TYPES, Issue, SchemaError, check_schema, issues
 from labsim.errors import CaseError
+from labsim.reading.reading import parse_case
 
 SLOT = slot_tool()
 ACT = {"action": "inspect"}

@@ -13,7 +13,6 @@ from msgspec import UNSET
 from places import TOP
 
 from labsim.call.nesting import Nesting, nested
-from labsim.case.model import parse_case, parse_file
 from labsim.describe.ledger import describe, ledger_lines
 from labsim.errors import CaseError, HostError
 from labsim.events import (
@@ -25,6 +24,7 @@ from labsim.events import (
 from labsim.play.performance import run, start
 from labsim.proof.recordings import read_lines
 from labsim.proof.replay import as_recorded, replay
+from labsim.reading.reading import parse_case, parse_file
 from labsim.rpc.events import FrameSent
 from labsim.terms import Tier
 

@@ -13,7 +13,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from labsim.case.model import CaseFile, GateCase, parse_case, parse_file
+from labsim.case.model import CaseFile, GateCase
 from labsim.errors import CaseError
 from labsim.events import LateReply
 from labsim.gate.approvers import AllowAll, DenyAll, EditsButNotTheNetwork, pause
@@ -24,6 +24,7 @@ from labsim.gate.gates import DenyAllGate
 from labsim.library import fixtures_dir
 from labsim.play.gate import play_with
 from labsim.play.performance import Performance, run, start
+from labsim.reading.reading import parse_case, parse_file
 from labsim.stage.stage import Question
 from labsim.terms import Outcome
 
@@ -92,7 +93,7 @@ def test_a_cases_calls_are_found_in_its_ledger(case: GateCase):
 WATCHED = """
 import sys
 from pathlib import Path
-from labsim.case.model import parse_file
+from labsim.reading.reading import parse_file
 from labsim.play.performance import run
 
 file = parse_file(Path(sys.argv[1]).read_bytes(), "gate-desk.json")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from labsim.case.model import parse_case
 from labsim.errors import CaseError
 from labsim.play.performance import run, start
+from labsim.reading.reading import parse_case
 from workbook.ledgers.played import NothingHappened
 from workbook.tables.batch import batch
 

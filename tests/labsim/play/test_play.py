@@ -8,12 +8,12 @@ import pytest
 from engine_kit import ASKING, PROMPT, PUBLISH, a_case, heard, kinds, play
 from msgspec import UNSET
 
-from labsim.case.model import parse_case, parse_file
 from labsim.errors import CaseError, HostError, StageError
 from labsim.events import LateReply, QuestionAsked
 from labsim.library import case_files
 from labsim.play.performance import Performance, run, start
 from labsim.play.report import CallReport, FieldCheck, Report
+from labsim.reading.reading import parse_case, parse_file
 from labsim.stage.stage import Question
 from labsim.terms import DialogKind, Outcome
 

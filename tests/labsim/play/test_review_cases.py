@@ -15,12 +15,13 @@ from places import TOP
 from review_kit import plain
 
 from labsim.call.scripted import answers
-from labsim.case.model import Case, ReviewCase, parse_case, parse_file
+from labsim.case.model import Case, ReviewCase
 from labsim.case.review import DisconnectStep, ReplyStep
 from labsim.describe.ledger import case_lines, verdict
 from labsim.errors import CaseError, HostError
 from labsim.play.performance import run, start
 from labsim.play.review import ReviewUnderWay
+from labsim.reading.reading import parse_case, parse_file
 from labsim.rpc.adapter import RpcUI
 from labsim.stage.stage import Question, Stage
 from labsim.stage.ui import UI, QuestionUI, ScriptedUI

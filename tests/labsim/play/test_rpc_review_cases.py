@@ -20,11 +20,12 @@ from msgspec.structs import replace
 from places import TOP
 from review_kit import plain
 
-from labsim.case.model import ReviewCase, parse_file
+from labsim.case.model import ReviewCase
 from labsim.case.review import DisconnectStep, KeysStep, ReplyStep, RestartStep, Step, WaitStep
 from labsim.client.client import Client
 from labsim.client.errors import NotAnswered
 from labsim.play.performance import run
+from labsim.reading.reading import parse_file
 from labsim.review.branch.entries import to_line
 from labsim.rpc.frames import DialogRequest
 from labsim.server.commands import COMMANDS, Beside

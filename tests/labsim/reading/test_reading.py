@@ -17,19 +17,11 @@ from places import TOP
 
 from labsim.__main__ import main
 from labsim.case.given import CallGiven, WrapperGiven
-from labsim.case.model import (
-    CASE_CLASSES,
-    RecordedCase,
-    WrapperCase,
-    find,
-    parse_case,
-    parse_file,
-    recorded_case,
-    schema,
-)
+from labsim.case.model import CASE_CLASSES, RecordedCase, WrapperCase
 from labsim.errors import CaseError, LabsimError, UnknownCase
 from labsim.library import case_files
 from labsim.play.performance import run
+from labsim.reading.reading import find, parse_case, parse_file, recorded_case, schema
 from labsim.strict_json import parse
 
 FIXTURES = TOP / "fixtures"

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from labsim.case.model import Case, parse_case
+from labsim.case.model import Case
 from labsim.errors import HostError, ThrownValue
 from labsim.events import QuestionAnswered, QuestionAsked, UiSelect
 from labsim.js_values import text_of
 from labsim.play.performance import Performance, run, start
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case
 from labsim.rpc.adapter import RpcUI
 from labsim.stage.stage import AbortSignal, Question, Stage
 from labsim.stage.ui import UI, Answer, Fails, FailsWith, InertUI, QuestionUI, Says, ScriptedUI

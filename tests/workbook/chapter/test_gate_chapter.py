@@ -8,8 +8,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from labsim.case.model import Case, parse_file
+from labsim.case.model import Case
 from labsim.library import case_files, fixtures_dir
+from labsim.reading.reading import parse_file
 from workbook.chapter import copies
 from workbook.chapter.chapter import Chapter, UnknownExercise
 from workbook.chapter.notebooks import notebooks_dir

@@ -19,8 +19,9 @@ from labsim.play.performance import run
 from labsim.play.report import Report
 from labsim.review.base.events import GrantEnded, GrantGiven, NoteRecorded
 from labsim.review.base.states import TRANSITIONS, Phase
-from workbook.check_chapter.checkpoints import check, judge_options
+from workbook.check_chapter.checkpoints import check
 from workbook.checkpoint.file import ChoiceCheckpoint, parse_beliefs, parse_checkpoints
+from workbook.checkpoint.judging import judge_options
 from workbook.ledgers.played import NothingHappened
 from workbook.ledgers.withheld import Withheld
 from workbook.pictures.picture import Picture, box, label

@@ -12,7 +12,7 @@ from labsim.library import fixtures_dir
 from labsim.play.performance import run
 from labsim.play.report import FieldCheck
 from workbook.chapter.chapter import chapter_files, chapter_ids
-from workbook.check_chapter.checkpoints import check, judge, judge_options, kinds_of, rows_of
+from workbook.check_chapter.checkpoints import check
 from workbook.checkpoint.file import (
     ChoiceCheckpoint,
     PaperCheckpoint,
@@ -21,8 +21,10 @@ from workbook.checkpoint.file import (
     parse_checkpoints,
     schema_text,
 )
+from workbook.checkpoint.judging import judge, judge_options
 from workbook.desk.open import open_chapter
 from workbook.ledgers.claims import FIELDS, event_kinds
+from workbook.ledgers.field_rows import kinds_of, rows_of
 
 # ------------------------------------------------------------------------------------------------------- reading
 

@@ -8,11 +8,12 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from labsim.case.model import DispatchCase, LoopCase, WrapperCase, parse_case, parse_file
+from labsim.case.model import DispatchCase, LoopCase, WrapperCase
 from labsim.events import Ledger, QuestionAsked, UiSelect
 from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case, parse_file
 from labsim.terms import APPROVAL_OPTIONS, DialogKind
 from workbook.exercise.invariants import ALWAYS, Invariant, Kind, PersonReplied, Which, against
 

@@ -13,8 +13,8 @@ import pytest
 from desk_kit import HOSTILE, case, desk
 
 import workbook as wb
-from labsim.case.model import parse_case
 from labsim.errors import CaseError
+from labsim.reading.reading import parse_case
 from workbook.explorers.input import NoSuchControl, NoSuchWord
 from workbook.explorers.panel import Explorer, NotACase
 from workbook.explorers.state import SPACE, START, Answers, PanelState, Tiers

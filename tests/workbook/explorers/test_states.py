@@ -12,13 +12,14 @@ import pytest
 from labsim.approval import Settings as HostSettings
 from labsim.approval import approval_inputs, resolve
 from labsim.call.inert import InertExecutor, inert_tool
-from labsim.case.model import WrapperCase, parse_case, parse_file
+from labsim.case.model import WrapperCase
 from labsim.describe.ledger import visible
 from labsim.errors import CaseError
 from labsim.events import PolicyResolved, QuestionAsked, is_heard
 from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report
+from labsim.reading.reading import parse_case, parse_file
 from labsim.stage.stage import Stage
 from workbook.explorers.case import FRESH, as_json, open_case, read, written
 from workbook.explorers.input import with_words

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from labsim.case.model import Case, parse_case, parse_file
+from labsim.case.model import Case
 from labsim.library import fixtures_dir
 from labsim.play.performance import run, start
 from labsim.play.report import Report
-from workbook.check_chapter.checkpoints import kinds_of, rows_of
+from labsim.reading.reading import parse_case, parse_file
 from workbook.ledgers.claims import event_kinds, observed_value
+from workbook.ledgers.field_rows import kinds_of, rows_of
 from workbook.ledgers.played import NothingHappened, placed
 from workbook.ledgers.withheld import Withheld
 from workbook.pictures.scene import Lane, Stroke, scene
