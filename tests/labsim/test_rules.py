@@ -152,7 +152,7 @@ def test_every_rule_with_a_hyphen_is_named_where_it_is_used():
 
 def test_each_step_of_the_wrapper_is_a_rule():
     """The numbered comments of `execute` and the rules wrapper/step-1 to wrapper/step-17 are the same steps."""
-    source = (TOP / "labsim" / "wrapper.py").read_text(encoding="utf-8")
+    source = (TOP / "labsim" / "call" / "wrapper.py").read_text(encoding="utf-8")
     numbers = {
         int(number) for line in re.findall(r"# (\d+\..*)", source) for number in re.findall(r"\b(\d+)\.", line)
     }
