@@ -26,11 +26,11 @@ class CaseError(LabsimError):
     Attributes: `place` (file and path inside it), `found`, `remedy`.
     """
 
-    def __init__(self, place: str, found: str, remedy: str) -> None:
+    def __init__(self, place: str, problem: str, remedy: str) -> None:
         self.place = place
-        self.found = found
+        self.found = problem
         self.remedy = remedy
-        super().__init__(one_line(f"{place}: {found}. {remedy}" if remedy else f"{place}: {found}."))
+        super().__init__(one_line(f"{place}: {problem}. {remedy}" if remedy else f"{place}: {problem}."))
 
 
 class UnknownCase(LabsimError):

@@ -37,9 +37,9 @@ _NAME: Final = r"[a-z0-9]+([-_][a-z0-9]+)*"
 class BadExtra(LabsimError):
     """Something cannot be registered. Attribute: `name`."""
 
-    def __init__(self, name: str, found: str, remedy: str) -> None:
+    def __init__(self, name: str, problem: str, remedy: str) -> None:
         self.name = name
-        super().__init__(f"{name}: {found}. {remedy}")
+        super().__init__(f"{name}: {problem}. {remedy}")
 
 
 class Given(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):

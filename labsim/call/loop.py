@@ -210,37 +210,37 @@ class AgentLoop:
 
     # -- the call's turn
 
-    async def _take_turn(self, one: _Prepared, signal: AbortSignal | None, context: CallContext) -> LoopResult:
+    async def _take_turn(self, prepared: _Prepared, signal: AbortSignal | None, context: CallContext) -> LoopResult:
         """Answer for a call that preparation ended, or run it."""
-        call = one.call
-        if one.ending is None or one.ending.started:
+        call = prepared.call
+        if prepared.ending is None or prepared.ending.started:
             self.runner.stage.ledger.append(
                 ToolExecutionStart(
                     at_ms=self.runner.stage.now_ms,
                     tool_name=call.name,
                     tool_call_id=call.id,
-                    args=copy_json(one.args),
+                    args=copy_json(prepared.args),
                 )
             )
-        if one.ending is not None or one.wrapper is None:
-            return self._result(one, _failure(one.text))
+        if prepared.ending is not None or prepared.wrapper is None:
+            return self._result(prepared, _failure(prepared.text))
         try:
-            given = await one.wrapper.execute(call.id, one.args, signal=signal, context=context)
+            given = await prepared.wrapper.execute(call.id, prepared.args, signal=signal, context=context)
         except LabsimError:
             raise
         except Exception as error:
-            one.ending = LoopEnding.RAISED
-            return self._result(one, _failure(str(error)))
-        one.ending = LoopEnding.RETURNED
-        return self._result(one, given)
+            prepared.ending = LoopEnding.RAISED
+            return self._result(prepared, _failure(str(error)))
+        prepared.ending = LoopEnding.RETURNED
+        return self._result(prepared, given)
 
-    def _result(self, one: _Prepared, given: ToolResult) -> LoopResult:
+    def _result(self, prepared: _Prepared, given: ToolResult) -> LoopResult:
         coerced = coerce(given)
-        assert one.ending is not None  # set by whoever had something to answer
+        assert prepared.ending is not None  # set by whoever had something to answer
         result = LoopResult(
-            tool_call_id=one.call.id,
-            tool_name=one.call.name,
-            ending=one.ending,
+            tool_call_id=prepared.call.id,
+            tool_name=prepared.call.name,
+            ending=prepared.ending,
             content=coerced.content,
             details=coerced.details,
             is_error=coerced.is_error is True,

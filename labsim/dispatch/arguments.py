@@ -149,12 +149,12 @@ def validated(tool: Tool, args: Any) -> Arguments:
     return Arguments(values, repairs)
 
 
-def validation_report(name: str, found: Sequence[Issue], given: Any, mended: Any = None) -> str:
+def validation_report(name: str, issues: Sequence[Issue], given: Any, mended: Any = None) -> str:
     """The validator's message (dispatch/D-37). Where something was mended, it shows both versions."""
     shown = given if mended is None else {"original": given, "normalized": mended}
     lines = [
         f'Validation failed for tool "{name}":',
-        *(f"  - {issue.path or 'root'}: {issue.problem}" for issue in found),
+        *(f"  - {issue.path or 'root'}: {issue.problem}" for issue in issues),
         "",
         "Received arguments:",
         pretty(shown),

@@ -25,11 +25,11 @@ _DEEPEST: Final = 50  # levels of a schema in a schema
 class SchemaError(LabsimError):
     """A device's schema is itself wrong. Attributes: `path` in the schema, `found`, `remedy`."""
 
-    def __init__(self, path: str, found: str, remedy: str) -> None:
+    def __init__(self, path: str, problem: str, remedy: str) -> None:
         self.path = path
-        self.found = found
+        self.found = problem
         self.remedy = remedy
-        super().__init__(f"{path or 'the schema'}: {found}. {remedy}")
+        super().__init__(f"{path or 'the schema'}: {problem}. {remedy}")
 
 
 class Issue(Struct, frozen=True):
@@ -85,9 +85,9 @@ _KNOWN: Final = frozenset(
 )
 
 
-def _require(holds: bool, path: str, found: object, wanted: str) -> None:
+def _require(holds: bool, path: str, value: object, wanted: str) -> None:
     if not holds:
-        raise SchemaError(path, f"{stringify(found)} is not allowed here", f"Use {wanted}.")
+        raise SchemaError(path, f"{stringify(value)} is not allowed here", f"Use {wanted}.")
 
 
 def declares(schema: Mapping[str, Any], name: str) -> bool:

@@ -163,8 +163,8 @@ def _known_keys(mapping: Mapping[str, Any], allowed: Collection[str], place: str
             raise CaseError(f"{place}.{key}", "this key is not known here", f"Use one of: {', '.join(allowed)}.")
 
 
-def _not_one_of(allowed: Collection[str], found: object, place: str) -> CaseError:
-    return CaseError(place, f"{_shown(found)} is not allowed here", f"Use one of: {', '.join(allowed)}.")
+def _not_one_of(allowed: Collection[str], value: object, place: str) -> CaseError:
+    return CaseError(place, f"{_shown(value)} is not allowed here", f"Use one of: {', '.join(allowed)}.")
 
 
 def _shown(value: object) -> str:

@@ -30,9 +30,9 @@ from labsim.tool import ToolResult, visible_text
 class ExtraFailed(LabsimError):
     """A chapter's own scenario did something that it cannot. Attribute: `scenario`."""
 
-    def __init__(self, scenario: str, found: str) -> None:
+    def __init__(self, scenario: str, problem: str) -> None:
         self.scenario = scenario
-        super().__init__(f"The scenario {scenario}: {found}")
+        super().__init__(f"The scenario {scenario}: {problem}")
 
 
 class Host:

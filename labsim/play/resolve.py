@@ -88,29 +88,29 @@ class Resolving:
                 seen["prompt"] = prompt_text(tool, args, need.reason)
         return seen
 
-    def _note(self, tool_name: str, found: Resolution) -> None:
+    def _note(self, tool_name: str, value: Resolution) -> None:
         self.stage.ledger.append(
             PolicyResolved(
                 at_ms=self.stage.now_ms,
                 tool_name=tool_name,
                 tool_call_id="call-1",
                 on="original",
-                resolution=found,
+                resolution=value,
             )
         )
 
 
-def _as_recorded(found: Resolution) -> dict[str, Any]:
+def _as_recorded(resolution: Resolution) -> dict[str, Any]:
     record: dict[str, Any] = {
-        "policy": found.policy.value,
-        "tier": found.tier.value,
-        "override": found.override,
-        "source": found.source.value,
+        "policy": resolution.policy.value,
+        "tier": resolution.tier.value,
+        "override": resolution.override,
+        "source": resolution.source.value,
     }
-    if found.reason is not None:
-        record["reason"] = found.reason
-    if found.policy_key is not None:
-        record["policyKey"] = found.policy_key
+    if resolution.reason is not None:
+        record["reason"] = resolution.reason
+    if resolution.policy_key is not None:
+        record["policyKey"] = resolution.policy_key
     return record
 
 

@@ -52,13 +52,13 @@ class CallSetUp(Struct, frozen=True, kw_only=True):
 class CallsUnderWay:
     """The calls of one case, as far as they got. `play` runs them; the rest reads what they showed."""
 
-    def __init__(self, case: WrapperCase | DispatchCase, stage: Stage, made: CallSetUp) -> None:
+    def __init__(self, case: WrapperCase | DispatchCase, stage: Stage, set_up: CallSetUp) -> None:
         self.case = case
         self.stage = stage
         self.finished = False
         self._calls: list[CallReport] = []
         self._open: tuple[str, int] | None = None
-        self._set_up = made
+        self._set_up = set_up
 
     async def play(self) -> None:
         """All calls, one after another; a refused one does not keep the next from being made (wrapper/W-78)."""
@@ -177,19 +177,19 @@ def case_runner(given: CallGiven, stage: Stage, ui: UI, *, inner_tool: str | Non
     return runner
 
 
-async def one_call(made: CallSetUp, tool_call_id: str, number: int) -> ToolResult:
+async def one_call(set_up: CallSetUp, tool_call_id: str, number: int) -> ToolResult:
     """Call number `number` of the case. Raises: HostError, when it was refused."""
-    given = made.given
-    mark_loop_emission(made.runner, given.loop_emitted, tool_call_id, number, made.wrapper.tool.name)
+    given = set_up.given
+    mark_loop_emission(set_up.runner, given.loop_emitted, tool_call_id, number, set_up.wrapper.tool.name)
     signal = None
     if given.signal is not UNSET or given.abort_at_ms is not UNSET:
-        signal = AbortSignal(made.stage, aborted=given.signal == "aborted")
+        signal = AbortSignal(set_up.stage, aborted=given.signal == "aborted")
         if given.abort_at_ms is not UNSET:
-            made.stage.call_at(made.stage.now_ms + given.abort_at_ms, signal.abort)
-    context = call_context(given, made.stage, tool_call_id, made.wrapper.tool.name)
+            set_up.stage.call_at(set_up.stage.now_ms + given.abort_at_ms, signal.abort)
+    context = call_context(given, set_up.stage, tool_call_id, set_up.wrapper.tool.name)
     if context is not None:
-        made.contexts.append(context)
-    return await made.wrapper.execute(tool_call_id, made.params(), signal=signal, context=context)
+        set_up.contexts.append(context)
+    return await set_up.wrapper.execute(tool_call_id, set_up.params(), signal=signal, context=context)
 
 
 def mark_loop_emission(runner: Runner, marked: Any, tool_call_id: str, number: int, tool_name: str) -> None:

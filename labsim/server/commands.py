@@ -45,10 +45,10 @@ from labsim.terms import ApprovalMode, Policy
 class BadCommand(LabsimError):
     """A frame of a known type cannot be read as that command. Attribute: `type`."""
 
-    def __init__(self, kind: str, found: str, takes: tuple[str, ...]) -> None:
+    def __init__(self, kind: str, problem: str, takes: tuple[str, ...]) -> None:
         self.type = kind
         fields = ", ".join(takes) or "nothing"
-        super().__init__(f"{kind}: {found}. It takes: {fields}.")
+        super().__init__(f"{kind}: {problem}. It takes: {fields}.")
 
 
 class _Known(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel", tag_field="type"):

@@ -28,9 +28,9 @@ SCAFFOLD_ID: Final = "my-desk"
 class CannotMake(WorkbookError):
     """The chapter was not made, and nothing was changed. Attribute: `folder`."""
 
-    def __init__(self, folder: Path, found: str, remedy: str) -> None:
+    def __init__(self, folder: Path, problem: str, remedy: str) -> None:
         self.folder = folder
-        super().__init__(f"{folder}: {found}. {remedy}")
+        super().__init__(f"{folder}: {problem}. {remedy}")
 
 
 class NewChapter(Struct, frozen=True, kw_only=True):

@@ -41,9 +41,9 @@ _HOLDS: Final = {
 class CannotChange(WorkbookError):
     """A file was left as it is. Attribute: `file`."""
 
-    def __init__(self, file: str, found: str) -> None:
+    def __init__(self, file: str, problem: str) -> None:
         self.file = file
-        super().__init__(f"{file}: {found}. Nothing was changed.")
+        super().__init__(f"{file}: {problem}. Nothing was changed.")
 
 
 def workshop(chapter_id: str, *, inside: Path | str | None = None) -> Workshop:

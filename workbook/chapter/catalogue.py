@@ -113,9 +113,11 @@ class SameId(WorkbookError):
 class NoChapter(WorkbookError):
     """A folder that should hold a chapter, or several, holds none. Attribute: `folder`."""
 
-    def __init__(self, folder: Path, found: str = f"there is no {CHAPTER_FILE} in it, nor one level below") -> None:
+    def __init__(
+        self, folder: Path, problem: str = f"there is no {CHAPTER_FILE} in it, nor one level below"
+    ) -> None:
         self.folder = folder
-        super().__init__(f"{folder}: {found}. `workbook new-chapter ID` makes a chapter to begin with.")
+        super().__init__(f"{folder}: {problem}. `workbook new-chapter ID` makes a chapter to begin with.")
 
 
 class Catalogue(Struct, frozen=True, kw_only=True):

@@ -24,12 +24,12 @@ _LOADED: Final[dict[str, tuple[Path, str]]] = {}
 class EngineFailed(WorkbookError):
     """A chapter's `engine.py` cannot be used. Attributes: `path`, `line` (None: none in particular), `found`."""
 
-    def __init__(self, path: Path, line: int | None, found: str) -> None:
+    def __init__(self, path: Path, line: int | None, problem: str) -> None:
         self.path = path
         self.line = line
-        self.found = found
+        self.found = problem
         where = "" if line is None else f": line {line}"
-        super().__init__(f"{path.name}{where}: {found}. It is run when the chapter is opened.")
+        super().__init__(f"{path.name}{where}: {problem}. It is run when the chapter is opened.")
 
 
 def load_engine(chapter: str, path: Path | None) -> None:

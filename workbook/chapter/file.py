@@ -247,8 +247,8 @@ def _refusal(trouble: str, text: str) -> CaseError:
 
 
 def _check(file: _Toml, text: str) -> None:
-    def refuse(key: str, found: str, remedy: str) -> CaseError:
-        return CaseError(f"{CHAPTER_FILE}: line {line_of(text, key)}: {key}", found, remedy)
+    def refuse(key: str, problem: str, remedy: str) -> CaseError:
+        return CaseError(f"{CHAPTER_FILE}: line {line_of(text, key)}: {key}", problem, remedy)
 
     if not is_id(file.id):
         raise refuse("id", f"{file.id!r} is no id", "Use small letters, digits and single dashes: greenhouse-desk.")

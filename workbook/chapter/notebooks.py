@@ -23,10 +23,10 @@ CHECKPOINT_FOLDER = ".ipynb_checkpoints"  # JupyterLab's own backups; never ours
 class NotANotebook(WorkbookError):
     """A path holds no notebook that Jupyter could open. Attributes: `path`, `found`."""
 
-    def __init__(self, path: Path, found: str) -> None:
+    def __init__(self, path: Path, problem: str) -> None:
         self.path = path
-        self.found = found
-        super().__init__(f"{path}: {found}. A notebook is a file that JupyterLab saved as .ipynb.")
+        self.found = problem
+        super().__init__(f"{path}: {problem}. A notebook is a file that JupyterLab saved as .ipynb.")
 
 
 def notebooks_dir() -> Path:

@@ -203,5 +203,5 @@ def _engine(checking: Checking, path: Path) -> Iterator[Fault]:
         yield _of_file(checking.name(path), error.found, remedy, error.line)
 
 
-def _of_file(file: str, found: str, remedy: str, line: int | None = None, place: str = "") -> Fault:
-    return Fault(layer=Layer.FILES, file=file, line=line, place=place, found=found, remedy=remedy)
+def _of_file(file: str, problem: str, remedy: str, line: int | None = None, place: str = "") -> Fault:
+    return Fault(layer=Layer.FILES, file=file, line=line, place=place, found=problem, remedy=remedy)

@@ -101,11 +101,11 @@ def _explanations(checkpoint: Checkpoint) -> list[str]:
             return [checkpoint.worked]
 
 
-def _differing(one: str, other: str) -> list[str]:
+def _differing(saved: str, other: str) -> list[str]:
     """The cells whose outputs are not the same in two texts of one notebook."""
     import json
 
-    pairs = zip(json.loads(one)["cells"], json.loads(other)["cells"], strict=False)
+    pairs = zip(json.loads(saved)["cells"], json.loads(other)["cells"], strict=False)
     return [
         _place(number, "".join(left["source"]))
         for number, (left, right) in enumerate(pairs, start=1)
@@ -143,6 +143,6 @@ def _place(number: int, source: str) -> str:
     return f"cell {number} ({first[:50]})" if first else f"cell {number}"
 
 
-def _fault(checking: Checking, place: str, found: str, remedy: str) -> Fault:
+def _fault(checking: Checking, place: str, problem: str, remedy: str) -> Fault:
     name = checking.name(checking.chapter.notebook)
-    return Fault(layer=Layer.RUNS, file=name, place=place, found=found, remedy=remedy)
+    return Fault(layer=Layer.RUNS, file=name, place=place, found=problem, remedy=remedy)

@@ -43,8 +43,8 @@ LEVELS = tuple(map(str, Confidence))
 class NoAnswer(WorkbookError):
     """What was to be committed is no answer to this checkpoint; nothing was. Attribute: `found`."""
 
-    def __init__(self, found: object, remedy: str) -> None:
-        self.found = found
+    def __init__(self, value: object, remedy: str) -> None:
+        self.found = value
         super().__init__(f"{remedy} Nothing was committed.")
 
 
@@ -97,12 +97,12 @@ def checked_points(checkpoint: Checkpoint, points: object) -> tuple[str, ...]:
 def said(checkpoint: Checkpoint, answer: Answer) -> str:
     """A committed answer in the words of the question."""
     match checkpoint, answer:
-        case ChoiceCheckpoint(), str():
+        case [ChoiceCheckpoint(), str()]:
             option = checkpoint.option(answer)
             return answer if option is None else option.text
-        case FieldsCheckpoint(), dict():
+        case [FieldsCheckpoint(), dict()]:
             return "; ".join(f"{field.asks} {_value_said(field, answer)}" for field in checkpoint.fields)
-        case OrderCheckpoint(), tuple():
+        case [OrderCheckpoint(), tuple()]:
             return "\n".join(f"{place}. {text}" for place, text in enumerate(_texts(checkpoint, answer), start=1))
         case _:
             return str(answer)

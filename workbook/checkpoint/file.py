@@ -343,19 +343,19 @@ def _named(raw: Any, path: str) -> str:
     return made.lstrip(".")
 
 
-def _explained(found: str, place: str) -> tuple[str, str]:
+def _explained(problem: str, place: str) -> tuple[str, str]:
     """The decoder's words, made plain: what was found, and what would do."""
-    if unknown := re.search(r"unknown field `(.*)`", found):
+    if unknown := re.search(r"unknown field `(.*)`", problem):
         known = {name for struct in _STRUCTS for name in struct.__struct_encode_fields__}
         close = get_close_matches(unknown[1], known, n=1)
         remedy = (
             f"Did you mean {close[0]!r}?" if close else "fixtures/schema/checkpoints.schema.json lists the keys."
         )
         return f"the key {unknown[1]!r} is not known here", remedy
-    if missing := re.search(r"missing required field `(.*)`", found):
+    if missing := re.search(r"missing required field `(.*)`", problem):
         return f"the key {missing[1]!r} is missing", f"Add {missing[1]!r}."
-    if invalid := re.search(r"Invalid (?:enum )?value (.*)", found, re.DOTALL):
+    if invalid := re.search(r"Invalid (?:enum )?value (.*)", problem, re.DOTALL):
         words = _WORDS.get(place.rsplit(".", 1)[-1])
         return f"{invalid[1]} is not allowed here", _one_of(words) if words else ""
-    wanted = re.search(r"Expected `(\w+)`", found)
-    return found[0].lower() + found[1:], _TYPES.get(wanted[1], "") if wanted else ""
+    wanted = re.search(r"Expected `(\w+)`", problem)
+    return problem[0].lower() + problem[1:], _TYPES.get(wanted[1], "") if wanted else ""

@@ -306,6 +306,6 @@ def scripted_answer(checkpoint: Checkpoint) -> Answer:
             return checkpoint.scripted
 
 
-def _same(one: object, other: object) -> bool:
+def _same(value: object, other: object) -> bool:
     """Equal and of one type: to a learner who predicts `true`, 1 is another answer."""
-    return type(one) is type(other) and one == other
+    return type(value) is type(other) and value == other

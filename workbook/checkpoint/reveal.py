@@ -100,10 +100,10 @@ def _reveal_paper(checkpoint: PaperCheckpoint, written: str, play: Play) -> Reve
     )
 
 
-def _explained(one: Judged, mine: bool, counter: Report | None, beliefs: Mapping[str, Belief]) -> Group:
-    blocks: list[Block] = [Paragraph(text=one.option.why)]
+def _explained(judged: Judged, mine: bool, counter: Report | None, beliefs: Mapping[str, Belief]) -> Group:
+    blocks: list[Block] = [Paragraph(text=judged.option.why)]
     if counter is not None:
-        blocks.extend(known_belief(one.option.belief, beliefs))
-        blocks.extend(contradiction(judge(one.option.predicts, counter), counter))
-    marks = (MATCHES if one.matches else MATCHES_NOT,)
-    return Group(title=one.option.text, marks=(YOUR_ANSWER, *marks) if mine else marks, blocks=tuple(blocks))
+        blocks.extend(known_belief(judged.option.belief, beliefs))
+        blocks.extend(contradiction(judge(judged.option.predicts, counter), counter))
+    marks = (MATCHES if judged.matches else MATCHES_NOT,)
+    return Group(title=judged.option.text, marks=(YOUR_ANSWER, *marks) if mine else marks, blocks=tuple(blocks))

@@ -79,28 +79,30 @@ def _fields_beside(judged: tuple[JudgedField, ...]) -> Table:
     )
 
 
-def _explained(one: JudgedField, checkpoint: FieldsCheckpoint, play: Play, beliefs: Mapping[str, Belief]) -> Group:
-    mine = f"{YOUR_ANSWER}: {one.field.said(one.value)}"
-    blocks: list[Block] = [Paragraph(text=one.field.why)]
-    for mistake in one.field.wrong:
+def _explained(
+    judged_field: JudgedField, checkpoint: FieldsCheckpoint, play: Play, beliefs: Mapping[str, Belief]
+) -> Group:
+    mine = f"{YOUR_ANSWER}: {judged_field.field.said(judged_field.value)}"
+    blocks: list[Block] = [Paragraph(text=judged_field.field.why)]
+    for mistake in judged_field.field.wrong:
         counter = play(mistake.counter or checkpoint.case)
-        blocks.append(_mistaken(mistake, one, counter, beliefs))
+        blocks.append(_mistaken(mistake, judged_field, counter, beliefs))
     return Group(
-        title=one.field.asks,
-        marks=(mine, MATCHES if one.matches else MATCHES_NOT),
+        title=judged_field.field.asks,
+        marks=(mine, MATCHES if judged_field.matches else MATCHES_NOT),
         blocks=tuple(blocks),
     )
 
 
-def _mistaken(mistake: Mistake, one: JudgedField, counter: Report, beliefs: Mapping[str, Belief]) -> Group:
+def _mistaken(mistake: Mistake, judged_field: JudgedField, counter: Report, beliefs: Mapping[str, Belief]) -> Group:
     def blocks() -> Iterator[Block]:
         yield Paragraph(text=mistake.why)
         yield belief_said(beliefs[mistake.belief])
-        yield from contradiction((judge_value(one.field, mistake.value, counter),), counter)
+        yield from contradiction((judge_value(judged_field.field, mistake.value, counter),), counter)
 
-    mine = not one.matches and one.field.mistake(one.value) is mistake
+    mine = not judged_field.matches and judged_field.field.mistake(judged_field.value) is mistake
     return Group(
-        title=f"Whoever predicts “{one.field.said(mistake.value)}”",
+        title=f"Whoever predicts “{judged_field.field.said(mistake.value)}”",
         marks=(YOUR_ANSWER,) if mine else (),
         blocks=tuple(blocks()),
     )

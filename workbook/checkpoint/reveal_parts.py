@@ -76,10 +76,10 @@ def folded_ledger(report: Report) -> Fold:
     return Fold(title=f"Ledger of {report.case.id}", blocks=tuple(_ledger(report)))
 
 
-def other_ledgers(counters: Iterable[Report], shown: Report) -> Iterator[Fold]:
+def other_ledgers(counters: Iterable[Report], report: Report) -> Iterator[Fold]:
     """The ledgers of the cases that were held against answers, but for the one that is shown already."""
     for case_id, counter in {counter.case.id: counter for counter in counters}.items():
-        if case_id != shown.case.id:
+        if case_id != report.case.id:
             yield folded_ledger(counter)
 
 

@@ -28,11 +28,11 @@ SAYS = {NONE: "None differed", NEVER: "What I predicted never happened"}
 class NoSuchRow(WorkbookError):
     """What was named is no row of the ledger; nothing was kept. Attributes: `found`; `rows`, how many there are."""
 
-    def __init__(self, found: object, rows: int) -> None:
-        self.found = found
+    def __init__(self, value: object, rows: int) -> None:
+        self.found = value
         self.rows = rows
         super().__init__(
-            f"{found!r} is no row of this ledger. Use a number from 1 to {rows}, {NONE!r} where none differed, or "
+            f"{value!r} is no row of this ledger. Use a number from 1 to {rows}, {NONE!r} where none differed, or "
             f"{NEVER!r} where what you predicted never happened."
         )
 

@@ -215,18 +215,18 @@ class Classroom:
             counts["tries"] += len(one.tries)
             counts["solved"] += any(tried.held == tried.of for tried in one.tries)
 
-    def _count(self, one: Answered) -> None:
-        pool = self._pools.get(one.item)
+    def _count(self, answered: Answered) -> None:
+        pool = self._pools.get(answered.item)
         if pool is None:
-            pool = self._pools[one.item] = _Pool(one.item)
-        first = one.attempts[0]
+            pool = self._pools[answered.item] = _Pool(answered.item)
+        first = answered.attempts[0]
         tally = pool.tally(first.commit.answer)
-        if one.recalled:
+        if answered.recalled:
             pool.again[tally.right] += 1
             return
         pool.learners += 1
-        pool.revealed += one.revealed
-        if resets := one.resets:
+        pool.revealed += answered.revealed
+        if resets := answered.resets:
             pool.resets += resets
             pool.resetters += 1
         tally.sure[_PLACES[first.commit.confidence]] += 1

@@ -81,8 +81,8 @@ def _cell(value: object) -> object:
     return f"'{text}" if isinstance(text, str) and text.startswith(("=", "+", "-", "@")) else text
 
 
-def spelled(one: AnswerCount) -> str:
+def spelled(counted: AnswerCount) -> str:
     """An answer by the ids of its parts, in one line; "" for a text."""
-    if isinstance(one.answer, dict):
-        return "; ".join(f"{name}={value}" for name, value in one.answer.items())
-    return one.answer if isinstance(one.answer, str) else " → ".join(one.answer)
+    if isinstance(counted.answer, dict):
+        return "; ".join(f"{name}={value}" for name, value in counted.answer.items())
+    return counted.answer if isinstance(counted.answer, str) else " → ".join(counted.answer)

@@ -27,10 +27,10 @@ LARGEST: Final = 16 * 2**20  # bytes; a year of answers takes a few hundred thou
 class NoFiles(WorkbookError):
     """There is nothing to read. Attribute: `folder`."""
 
-    def __init__(self, folder: Path, found: str) -> None:
+    def __init__(self, folder: Path, problem: str) -> None:
         self.folder = folder
         super().__init__(
-            f"{folder}: {found}. Put the files there that `workbook export` wrote (my-work.json of each learner, "
+            f"{folder}: {problem}. Put the files there that `workbook export` wrote (my-work.json of each learner, "
             "under any name, in any folders)."
         )
 

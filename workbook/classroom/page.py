@@ -227,10 +227,10 @@ def _cut(grid: Grid) -> Grid:
 # ------------------------------------------------------------------------------------------------------- words
 
 
-def _label(one: AnswerCount) -> str:
+def _label(answer: AnswerCount) -> str:
     """An answer in one line, short where it has many parts, and in words if it is the right one."""
-    text = one.said[0] if len(one.said) == 1 else spelled(one)
-    return f"Right: {text}" if one.right else text
+    text = answer.said[0] if len(answer.said) == 1 else spelled(answer)
+    return f"Right: {text}" if answer.right else text
 
 
 def _name(item: ItemReport) -> str:

@@ -31,11 +31,11 @@ class NoSuchControl(WorkbookError):
 class NoSuchWord(WorkbookError):
     """A control has no such word. Attributes: `control`, `found`."""
 
-    def __init__(self, control: str, found: object, words: Iterable[object]) -> None:
+    def __init__(self, control: str, value: object, words: Iterable[object]) -> None:
         self.control = control
-        self.found = found
+        self.found = value
         allowed = ", ".join(map(str, words))
-        super().__init__(f"{control}: {found!r} is not allowed here. Use one of: {allowed}.")
+        super().__init__(f"{control}: {value!r} is not allowed here. Use one of: {allowed}.")
 
 
 def with_words(state: PanelState, words: Mapping[str, Any], opened: Opened) -> PanelState:

@@ -263,8 +263,8 @@ def _all(count: int) -> str:
     return f"All {count} situations come out as they should, those included that you could not see."
 
 
-def _of_trace(one: TriedTrace, exercise: TraceExercise) -> Iterator[Block]:
-    match (bool(one.flawed_rows), bool(one.sound_rows)):
+def _of_trace(tried_trace: TriedTrace, exercise: TraceExercise) -> Iterator[Block]:
+    match (bool(tried_trace.flawed_rows), bool(tried_trace.sound_rows)):
         case (True, False):
             yield Paragraph(
                 lead="Right.",
@@ -283,13 +283,13 @@ def _of_trace(one: TriedTrace, exercise: TraceExercise) -> Iterator[Block]:
                 text=f"“{exercise.broken.says}” no longer holds, but with a sound piece it does not hold either. "
                 "So the trace shows something about this host, and nothing about this piece.",
             )
-    if one.flawed_rows:
-        yield Paragraph(text=_rows_show_it(set(one.flawed_rows)))
-    yield _rows(one.flawed, "Ledger with the piece you were given", one.flawed_rows)
-    if one.held:
-        yield Fold(title="The sound piece", blocks=(Literal(text=one.sound_text),))
-    if one.flawed_rows:
-        yield _rows(one.sound, "Ledger of the same trace with the sound one", one.sound_rows)
+    if tried_trace.flawed_rows:
+        yield Paragraph(text=_rows_show_it(set(tried_trace.flawed_rows)))
+    yield _rows(tried_trace.flawed, "Ledger with the piece you were given", tried_trace.flawed_rows)
+    if tried_trace.held:
+        yield Fold(title="The sound piece", blocks=(Literal(text=tried_trace.sound_text),))
+    if tried_trace.flawed_rows:
+        yield _rows(tried_trace.sound, "Ledger of the same trace with the sound one", tried_trace.sound_rows)
 
 
 def _overview(tried: tuple[TriedCall, ...]) -> Iterator[Table]:
@@ -321,11 +321,13 @@ def _ran(report: Report) -> str:
     return f"{effects} of {calls} ran"
 
 
-def _given(one: TriedCall) -> Iterator[Block]:
+def _given(tried_call: TriedCall) -> Iterator[Block]:
     """The situation, now that something was handed in for it."""
-    given: dict[str, Any] = msgspec.to_builtins(one.report.case.given)
-    yield Literal(label=f"The situation, for the scenario {one.report.case.scenario}", text=_json(_short(given)))
-    for reply in one.situation.person:
+    given: dict[str, Any] = msgspec.to_builtins(tried_call.report.case.given)
+    yield Literal(
+        label=f"The situation, for the scenario {tried_call.report.case.scenario}", text=_json(_short(given))
+    )
+    for reply in tried_call.situation.person:
         yield Paragraph(
             lead="A person who is asked:", text=f"{stringify(reply.says)}, after {reply.after_ms:,} ms."
         )

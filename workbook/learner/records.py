@@ -186,9 +186,9 @@ HEADER_LINE = msgspec.json.encode(Header()) + b"\n"
 class ForeignFile(WorkbookError):
     """The file is not a progress file that this edition can read; it is left as it is. Attribute: `path`."""
 
-    def __init__(self, path: Path, found: str) -> None:
+    def __init__(self, path: Path, problem: str) -> None:
         self.path = path
-        super().__init__(f"{path}: {found}. The file was left as it is.")
+        super().__init__(f"{path}: {problem}. The file was left as it is.")
 
 
 class Contents(Struct, frozen=True, kw_only=True):

@@ -30,10 +30,10 @@ class Learner(StrEnum):
 class UnknownLearner(WorkbookError):
     """`CEDAR_LEARNER` has a value that means nothing. Attribute: `found`."""
 
-    def __init__(self, found: str) -> None:
-        self.found = found
+    def __init__(self, problem: str) -> None:
+        self.found = problem
         super().__init__(
-            f"{VARIABLE}: {found!r} is no learner. Use {Learner.SCRIPTED}, or leave it out to answer yourself."
+            f"{VARIABLE}: {problem!r} is no learner. Use {Learner.SCRIPTED}, or leave it out to answer yourself."
         )
 
 

@@ -34,11 +34,11 @@ class BadPrediction(WorkbookError):
     Attributes: `field`, `found`, `remedy`.
     """
 
-    def __init__(self, field: str, found: str, remedy: str) -> None:
+    def __init__(self, field: str, problem: str, remedy: str) -> None:
         self.field = field
-        self.found = found
+        self.found = problem
         self.remedy = remedy
-        super().__init__(f"predicts.{field}: {found}. {remedy}")
+        super().__init__(f"predicts.{field}: {problem}. {remedy}")
 
 
 def compare_prediction(predicts: Mapping[str, Any], played: Played) -> list[FieldCheck]:

@@ -37,10 +37,10 @@ CallChoice: TypeAlias = int | str | None
 class NotPlayed(WorkbookError):
     """Something other than a played case was handed in. Attribute: `found`."""
 
-    def __init__(self, found: object) -> None:
-        self.found = found
+    def __init__(self, value: object) -> None:
+        self.found = value
         super().__init__(
-            f"A played case is needed here, and this is {_kind(found)}. "
+            f"A played case is needed here, and this is {_kind(value)}. "
             'Use what desk.play("…") or desk.live("…") returned.'
         )
 
@@ -48,9 +48,9 @@ class NotPlayed(WorkbookError):
 class NothingHappened(WorkbookError):
     """A report has no events of the kind asked for, so there is nothing to show. Attribute: `case_id`."""
 
-    def __init__(self, report: Report, found: str, remedy: str) -> None:
+    def __init__(self, report: Report, problem: str, remedy: str) -> None:
         self.case_id = report.case.id
-        super().__init__(f"{report.case.id}: {found}. {remedy}")
+        super().__init__(f"{report.case.id}: {problem}. {remedy}")
 
 
 class NoSuchCall(WorkbookError):
@@ -172,7 +172,7 @@ def several(played: Sequence[Played]) -> list[Report]:
     return [report_of(one) for one in played]
 
 
-def _kind(found: object) -> str:
-    if isinstance(found, str):
-        return f"text ({one_line(found[:40])!r})"
-    return "nothing (None)" if found is None else f"of type {type(found).__name__}"
+def _kind(value: object) -> str:
+    if isinstance(value, str):
+        return f"text ({one_line(value[:40])!r})"
+    return "nothing (None)" if value is None else f"of type {type(value).__name__}"

@@ -59,11 +59,11 @@ def chunk_of(key: str) -> str:
     return CHUNKS.get(key, f"<{key}>")
 
 
-def columns_in(found: object) -> int | None:
+def columns_in(value: object) -> int | None:
     """A width that a front end measured, in columns; None if it is none."""
-    if isinstance(found, bool) or not isinstance(found, int) or found < 1:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         return None
-    return min(found, WIDEST_VIEWPORT)
+    return min(value, WIDEST_VIEWPORT)
 
 
 def told(panel: Panel | None) -> dict[str, Any]:

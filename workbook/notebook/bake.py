@@ -34,13 +34,13 @@ class NotBaked(WorkbookError):
     `found`, what it said.
     """
 
-    def __init__(self, path: Path, cell: int | None, source: str, found: str) -> None:
+    def __init__(self, path: Path, cell: int | None, source: str, problem: str) -> None:
         self.path = path
         self.cell = cell
         self.source = source
-        self.found = found
+        self.found = problem
         where = "" if cell is None else f" Cell {cell + 1} ({source.strip().splitlines()[0]}) failed:"
-        super().__init__(f"{path}: not played to its end.{where} {found}")
+        super().__init__(f"{path}: not played to its end.{where} {problem}")
 
 
 def bake(path: Path) -> bool:

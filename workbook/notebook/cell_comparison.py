@@ -74,12 +74,12 @@ def _sanitisers() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(one["regex"]), one["replace"]) for one in found)
 
 
-def _kinds(shown: list[Shown]) -> str:
-    return ", ".join(kind for kind, _ in shown) or "nothing"
+def _kinds(outputs: list[Shown]) -> str:
+    return ", ".join(kind for kind, _ in outputs) or "nothing"
 
 
-def _texts(shown: list[Shown]) -> str:
-    lines = [line for kind, text in shown for line in (f"--- {kind}", *text.splitlines())]
+def _texts(outputs: list[Shown]) -> str:
+    lines = [line for kind, text in outputs for line in (f"--- {kind}", *text.splitlines())]
     return "\n".join(_cut(lines))
 
 

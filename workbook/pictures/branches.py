@@ -223,9 +223,9 @@ def _lives(report: Report) -> tuple[list[_Life], list[tuple[int, str]]]:
     return lives, marks
 
 
-def _life_words(one: _Life) -> str:
-    end = "still there at the end" if one.ended is None else f"ended in row {one.ended}: {one.why}"
-    return f"revision {one.revision} of {one.session}, given in row {one.given}, {end}"
+def _life_words(life: _Life) -> str:
+    end = "still there at the end" if life.ended is None else f"ended in row {life.ended}: {life.why}"
+    return f"revision {life.revision} of {life.session}, given in row {life.given}, {end}"
 
 
 def _life_lines(lives: Sequence[_Life], marks: Sequence[tuple[int, str]], total: int) -> Iterator[str]:

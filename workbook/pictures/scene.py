@@ -119,8 +119,8 @@ class _Reader:
         self._at_ms = 0
         self._in_handlers = False  # between tool_call and the gate's decision it is a handler that asks
 
-    def message(self, one: PlacedEvent) -> Message:
-        event = one.event
+    def message(self, row: PlacedEvent) -> Message:
+        event = row.event
         moment = f" at {event.at_ms} ms" if event.at_ms != self._at_ms else ""
         self._at_ms = event.at_ms
         self._before(event)
@@ -130,7 +130,7 @@ class _Reader:
             drawn = note(view.desk)
         self._after(event)
         return Message(
-            number=one.number,
+            number=row.number,
             name=f"{event.kind_name()}{moment}",
             source=drawn.source,
             target=drawn.target,

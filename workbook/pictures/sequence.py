@@ -21,8 +21,8 @@ class Diagram:
     other documents, `caption` one line on what it shows.
     """
 
-    def __init__(self, shown: Scene) -> None:
-        self._scene = shown
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
 
     @property
     def caption(self) -> str:

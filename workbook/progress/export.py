@@ -41,10 +41,10 @@ class NothingToExport(WorkbookError):
 class BadName(WorkbookError):
     """What was given as a name is none. Attribute: `found`."""
 
-    def __init__(self, found: str) -> None:
-        self.found = found
+    def __init__(self, problem: str) -> None:
+        self.found = problem
         super().__init__(
-            f"{found!r} is no name. Use one line of text, or leave it out: the export has a pseudonym."
+            f"{problem!r} is no name. Use one line of text, or leave it out: the export has a pseudonym."
         )
 
 

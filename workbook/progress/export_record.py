@@ -115,10 +115,10 @@ class Work(_Part, frozen=True, kw_only=True, tag_field="format", tag=FORMAT):
 class NotMyWork(WorkbookError):
     """The data are no work that this edition can read. Attributes: `name` (of the file), `found`."""
 
-    def __init__(self, name: str, found: str) -> None:
+    def __init__(self, name: str, problem: str) -> None:
         self.name = name
-        self.found = found
-        super().__init__(f"{name}: {found}")
+        self.found = problem
+        super().__init__(f"{name}: {problem}")
 
 
 def without_confidence(records: tuple[Record, ...]) -> tuple[Record, ...]:
@@ -233,33 +233,33 @@ class _Head(Struct, frozen=True):
     version: int
 
 
-def _checkpoint(one: Answered) -> WorkedCheckpoint:
-    first, standing = one.attempts[0], one.standing
+def _checkpoint(answered: Answered) -> WorkedCheckpoint:
+    first, standing = answered.attempts[0], answered.standing
     vote = first.revote
-    judged = one.item.judge(first.commit.answer)
-    named = [row for attempt in one.attempts for row in attempt.rows]
+    judged = answered.item.judge(first.commit.answer)
+    named = [row for attempt in answered.attempts for row in attempt.rows]
     return WorkedCheckpoint(
-        chapter=one.item.key.chapter,
-        checkpoint=one.item.key.checkpoint,
-        content=one.key.content,
-        asked_in=one.key.chapter,
-        kind=one.item.kind,
-        prompt=one.item.checkpoint.prompt,
-        offered=one.item.offered,
+        chapter=answered.item.key.chapter,
+        checkpoint=answered.item.key.checkpoint,
+        content=answered.key.content,
+        asked_in=answered.key.chapter,
+        kind=answered.item.kind,
+        prompt=answered.item.checkpoint.prompt,
+        offered=answered.item.offered,
         first=first.commit.answer,
-        first_said=one.item.said(first.commit.answer),
+        first_said=answered.item.said(first.commit.answer),
         first_confidence=first.commit.confidence,
-        first_right=judged.right if one.revealed else None,
+        first_right=judged.right if answered.revealed else None,
         second_vote=None if vote is None else vote.answer,
         second_confidence=None if vote is None else vote.confidence,
-        second_right=one.item.judge(vote.answer).right if vote is not None and one.revealed else None,
+        second_right=answered.item.judge(vote.answer).right if vote is not None and answered.revealed else None,
         standing=None if standing is None else standing.commit.answer,
-        verdict=one.verdict,
-        right={Verdict.RIGHT: True, Verdict.NOT_YET: False}.get(one.verdict),
-        resets=one.resets,
-        reveal_seen=one.revealed,
+        verdict=answered.verdict,
+        right={Verdict.RIGHT: True, Verdict.NOT_YET: False}.get(answered.verdict),
+        resets=answered.resets,
+        reveal_seen=answered.revealed,
         row_named=named[-1].held if named else None,
-        beliefs=judged.beliefs if one.revealed else (),
+        beliefs=judged.beliefs if answered.revealed else (),
     )
 
 

@@ -74,25 +74,25 @@ def _blocks(work: Work, folded: Folded, titles: dict[str, str]) -> Iterator[str]
     yield from _beliefs("What I no longer believe", work.beliefs_shed)
 
 
-def _checkpoint(one: Answered) -> Iterator[str]:
-    came = f", which came back from {code(one.item.key.chapter)}" if one.recalled else ""
-    yield f"### {code(one.item.key.checkpoint)}{came}"
-    yield escaped(one.item.checkpoint.prompt)
-    if offered := one.item.offered:
+def _checkpoint(answered: Answered) -> Iterator[str]:
+    came = f", which came back from {code(answered.item.key.chapter)}" if answered.recalled else ""
+    yield f"### {code(answered.item.key.checkpoint)}{came}"
+    yield escaped(answered.item.checkpoint.prompt)
+    if offered := answered.item.offered:
         yield _listed(map(escaped, offered))
-    for number, attempt in enumerate(one.attempts, start=1):
+    for number, attempt in enumerate(answered.attempts, start=1):
         yield from _attempt(
-            one, attempt, "My answer" if number == 1 else f"My answer, after {_counted(number - 1, 'reset')}"
+            answered, attempt, "My answer" if number == 1 else f"My answer, after {_counted(number - 1, 'reset')}"
         )
-    yield f"**How it stands:** {one.verdict}."
-    for note in one.notes:
+    yield f"**How it stands:** {answered.verdict}."
+    for note in answered.notes:
         yield from _note(note)
 
 
-def _attempt(one: Answered, attempt: Attempt, lead: str) -> Iterator[str]:
-    yield from _given(one, attempt.commit, lead)
+def _attempt(answered: Answered, attempt: Attempt, lead: str) -> Iterator[str]:
+    yield from _given(answered, attempt.commit, lead)
     if attempt.revote is not None:
-        yield from _given(one, attempt.revote, "My second vote")
+        yield from _given(answered, attempt.revote, "My second vote")
     remarks = []
     if attempt.reveal is not None:
         remarks.append("I have seen the reveal.")
@@ -125,25 +125,25 @@ def _sure(given: Given) -> str:
     return "" if given.confidence is None else f" ({given.confidence})"
 
 
-def _given(one: Answered, given: Given, lead: str) -> Iterator[str]:
+def _given(answered: Answered, given: Given, lead: str) -> Iterator[str]:
     sure = _sure(given)
-    if one.item.kind is AnswerKind.TEXT:
+    if answered.item.kind is AnswerKind.TEXT:
         yield f"**{lead}{sure}:**"
-        yield from map(quoted, one.item.said(given.answer))
+        yield from map(quoted, answered.item.said(given.answer))
         return
-    said = one.item.said(given.answer)
+    said = answered.item.said(given.answer)
     if len(said) == 1:
         yield f"**{lead}{sure}:** {escaped(said[0]) or '(blank)'}"
     else:
         yield f"**{lead}{sure}:**"
-        yield _listed(map(escaped, said), numbered=one.item.kind is AnswerKind.ORDER)
+        yield _listed(map(escaped, said), numbered=answered.item.kind is AnswerKind.ORDER)
 
 
-def _stray(one: StrayAnswers) -> Iterator[str]:
+def _stray(stray_answers: StrayAnswers) -> Iterator[str]:
     """What is left of a question that is not here: the learner's words, as they stand in the file."""
-    yield f"### {code(str(one.key))}"
-    yield f"Not judged: {escaped(one.why)}."
-    for record in one.records:
+    yield f"### {code(str(stray_answers.key))}"
+    yield f"Not judged: {escaped(stray_answers.why)}."
+    for record in stray_answers.records:
         match record:
             case Commit() | Revote():
                 yield f"**{'My answer' if isinstance(record, Commit) else 'My second vote'}{_sure(record)}:**"
@@ -156,10 +156,10 @@ def _stray(one: StrayAnswers) -> Iterator[str]:
                 pass
 
 
-def _exercise(one: ExerciseTries) -> Iterator[str]:
-    yield f"### The exercise {code(one.key.checkpoint)}"
-    yield _listed((f"{tried.held} of {tried.of} situations held" for tried in one.tries), numbered=True)
-    for note in one.notes:
+def _exercise(exercise_tries: ExerciseTries) -> Iterator[str]:
+    yield f"### The exercise {code(exercise_tries.key.checkpoint)}"
+    yield _listed((f"{tried.held} of {tried.of} situations held" for tried in exercise_tries.tries), numbered=True)
+    for note in exercise_tries.notes:
         yield from _note(note)
 
 
@@ -169,9 +169,9 @@ def _beliefs(title: str, beliefs: tuple[WorkedBelief, ...]) -> Iterator[str]:
         yield _listed(map(_belief, beliefs))
 
 
-def _belief(one: WorkedBelief) -> str:
-    shed = "" if one.shed_by is None else f" I knew better in {code(one.shed_by)}."
-    return f"{escaped(one.says)} I chose it in {', '.join(map(code, one.shown_in))}.{shed}"
+def _belief(worked_belief: WorkedBelief) -> str:
+    shed = "" if worked_belief.shed_by is None else f" I knew better in {code(worked_belief.shed_by)}."
+    return f"{escaped(worked_belief.says)} I chose it in {', '.join(map(code, worked_belief.shown_in))}.{shed}"
 
 
 def _listed(lines: Iterable[str], *, numbered: bool = False) -> str:

@@ -267,19 +267,19 @@ def _beliefs(answered: Iterable[Answered]) -> tuple[BeliefStanding, ...]:
     )
 
 
-def _evidence(one: Answered) -> Iterator[_Evidence]:
+def _evidence(answered: Answered) -> Iterator[_Evidence]:
     """The first answer and the one that stands show beliefs; a right and blind one that stands speaks against them.
 
     So does the learner's own look at what they wrote, as far as it shows that something is missing.
     """
-    if not one.revealed:
+    if not answered.revealed:
         return
-    standing, first = one.standing, one.attempts[0]
+    standing, first = answered.standing, answered.attempts[0]
     for attempt in (first,) if standing is None or standing is first else (first, standing):
-        judged = one.item.judge(attempt.commit.answer)
+        judged = answered.item.judge(attempt.commit.answer)
         if judged.right and attempt.blind and attempt is standing:
-            yield _Evidence(attempt.commit.seq, False, one.item.beliefs, one)
+            yield _Evidence(attempt.commit.seq, False, answered.item.beliefs, answered)
         if judged.beliefs:
-            yield _Evidence(attempt.commit.seq, True, judged.beliefs, one)
+            yield _Evidence(attempt.commit.seq, True, judged.beliefs, answered)
     if standing is not None and standing.checked is not None:
-        yield _Evidence(standing.checked.seq, True, one.item.missing(standing.checked.points), one)
+        yield _Evidence(standing.checked.seq, True, answered.item.missing(standing.checked.points), answered)

@@ -30,12 +30,12 @@ def installed(here: Path | None = None, folders: Iterable[Path] = ()) -> Bank:
     return bank_of(catalogue(folders, here=here))
 
 
-def bank_of(found: Catalogue) -> Bank:
+def bank_of(chapters_found: Catalogue) -> Bank:
     """The questions of the chapters of a catalogue, in its order; chapters that ask nothing are left out."""
     chapters: dict[str, ChapterItems] = {}
     beliefs: dict[str, Belief] = {}
-    problems = [*found.faults, *map(str, found.clashes)]
-    for listed in found.chapters:
+    problems = [*chapters_found.faults, *map(str, chapters_found.clashes)]
+    for listed in chapters_found.chapters:
         if listed.id in chapters:  # a clash: the first one is taken, and it was said
             continue
         try:

@@ -110,17 +110,23 @@ def _details(chapter: ChapterSummary) -> Iterator[Block]:
         yield Items(items=tuple(map(_exercise, chapter.exercises)))
 
 
-def _checkpoint(one: CheckpointSummary) -> tuple[str, ...]:
-    besides = [f"came back from {one.recalled_from}"] * (one.recalled_from is not None)
-    besides += ["voted again"] * one.second_vote
-    besides += [f"reset {_times(one.resets)}"] * (one.resets > 0)
-    return one.id, str(one.verdict), str(one.confidence or _NO_ANSWER), ", ".join(besides) or _NO_ANSWER
-
-
-def _exercise(one: ExerciseSummary) -> str:
-    return (
-        f"The exercise {one.id} was handed in {_times(one.tries)}; at best {one.held} of {one.of} situations held."
+def _checkpoint(checkpoint_summary: CheckpointSummary) -> tuple[str, ...]:
+    besides = [f"came back from {checkpoint_summary.recalled_from}"] * (
+        checkpoint_summary.recalled_from is not None
     )
+    besides += ["voted again"] * checkpoint_summary.second_vote
+    besides += [f"reset {_times(checkpoint_summary.resets)}"] * (checkpoint_summary.resets > 0)
+    return (
+        checkpoint_summary.id,
+        str(checkpoint_summary.verdict),
+        str(checkpoint_summary.confidence or _NO_ANSWER),
+        ", ".join(besides) or _NO_ANSWER,
+    )
+
+
+def _exercise(exercise: ExerciseSummary) -> str:
+    held = f"at best {exercise.held} of {exercise.of} situations held"
+    return f"The exercise {exercise.id} was handed in {_times(exercise.tries)}; {held}."
 
 
 def _times(number: int) -> str:
@@ -159,8 +165,8 @@ def _beliefs(summary: Summary) -> Iterator[Block]:
         )
 
 
-def _places(one: BeliefSummary) -> str:
-    return "\n".join(map(_place, one.shown_in))
+def _places(belief_summary: BeliefSummary) -> str:
+    return "\n".join(map(_place, belief_summary.shown_in))
 
 
 def _place(place: Where) -> str:

@@ -148,8 +148,8 @@ def _retest(item: Item, open_: dict[Item, Answered], bank: Bank) -> Item | None:
     return None if retest not in open_ or open_[retest].verdict is Verdict.RIGHT else retest
 
 
-def _sure(one: Answered) -> float:
-    standing = one.standing
+def _sure(answered: Answered) -> float:
+    standing = answered.standing
     confidence = None if standing is None else standing.commit.confidence
     return _NOT_SAID if confidence is None else confidence.probability
 

@@ -127,14 +127,14 @@ def summarise(folded: Folded, bank: Bank, problems: Iterable[str] = ()) -> Summa
     )
 
 
-def where(one: Answered) -> Where:
+def where(answered: Answered) -> Where:
     """The checkpoint that was answered, and how to see its reveal again in the chapter that it is from."""
-    key = one.item.key
+    key = answered.item.key
     return Where(
         chapter=key.chapter,
         checkpoint=key.checkpoint,
         reread=f'desk.reveal("{key.checkpoint}")',
-        came_back_in=one.key.chapter if one.recalled else None,
+        came_back_in=answered.key.chapter if answered.recalled else None,
     )
 
 
@@ -148,20 +148,22 @@ def _chapter(chapter: ChapterAnswers, folded: Folded) -> ChapterSummary:
     )
 
 
-def _exercise(one: ExerciseTries) -> ExerciseSummary:
-    best = max(one.tries, key=lambda tried: tried.held)
-    return ExerciseSummary(id=one.key.checkpoint, tries=len(one.tries), held=best.held, of=best.of)
+def _exercise(exercise_tries: ExerciseTries) -> ExerciseSummary:
+    best = max(exercise_tries.tries, key=lambda tried: tried.held)
+    return ExerciseSummary(
+        id=exercise_tries.key.checkpoint, tries=len(exercise_tries.tries), held=best.held, of=best.of
+    )
 
 
-def _checkpoint(one: Answered) -> CheckpointSummary:
-    standing = one.standing
+def _checkpoint(answered: Answered) -> CheckpointSummary:
+    standing = answered.standing
     return CheckpointSummary(
-        id=one.item.key.checkpoint,
-        verdict=one.verdict,
+        id=answered.item.key.checkpoint,
+        verdict=answered.verdict,
         confidence=None if standing is None else standing.commit.confidence,
         second_vote=standing is not None and standing.revote is not None,
-        resets=one.resets,
-        recalled_from=one.item.key.chapter if one.recalled else None,
+        resets=answered.resets,
+        recalled_from=answered.item.key.chapter if answered.recalled else None,
     )
 
 

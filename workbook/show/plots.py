@@ -45,9 +45,9 @@ STYLE: Final = (
 class CannotPlot(WorkbookError):
     """There is nothing to draw, or something that has no place on an axis. Attribute: `caption`."""
 
-    def __init__(self, caption: str, found: str, remedy: str) -> None:
+    def __init__(self, caption: str, problem: str, remedy: str) -> None:
         self.caption = caption
-        super().__init__(one_line(f"The plot {caption!r}: {found}. {remedy}"))
+        super().__init__(one_line(f"The plot {caption!r}: {problem}. {remedy}"))
 
 
 class Plot(Struct, frozen=True, kw_only=True):

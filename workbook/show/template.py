@@ -72,5 +72,5 @@ def _table(grid: Grid) -> Markup:
     return Markup(body(grid))
 
 
-def _plot(shown: Plot) -> Markup:
-    return Markup(shown.body)
+def _plot(plot: Plot) -> Markup:
+    return Markup(plot.body)

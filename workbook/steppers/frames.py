@@ -140,10 +140,10 @@ class _Fold:
         self._open: dict[str, QuestionAsked] = {}
         self._rules = _Rules()
 
-    def take(self, one: PlacedEvent, places: tuple[Place, ...]) -> Frame:
-        event = one.event
+    def take(self, row: PlacedEvent, places: tuple[Place, ...]) -> Frame:
+        event = row.event
         self._active += self._begin(event, self._active)
-        owner = self._owner(one)
+        owner = self._owner(row)
         for follower in self._active:
             if follower.concerns(event, mine=follower is owner):
                 follower.take(event)
@@ -151,9 +151,9 @@ class _Fold:
         under_way = tuple(map(_shown, sorted(self._active, key=lambda found: found is not owner)))
         self._active = [found for found in self._active if not found.over]
         return Frame(
-            number=one.number,
+            number=row.number,
             at_ms=event.at_ms,
-            call=one.call,
+            call=row.call,
             kind=event.kind_name(),
             says=describe_lines(event),
             places=places,
@@ -161,13 +161,13 @@ class _Fold:
             under_way=under_way,
         )
 
-    def _owner(self, one: PlacedEvent) -> Follower | None:
+    def _owner(self, row: PlacedEvent) -> Follower | None:
         """The call that an event is about: the one it names, the one that expects it, or the one named last."""
-        named = one.event.names_call()
+        named = row.event.names_call()
         if named:
             self._last_call = next((found for found in reversed(self._active) if found.subject == named), None)
             return self._last_call
-        waiting = [found for found in self._active if isinstance(found, CallFollower) and found.expects(one.event)]
+        waiting = [found for found in self._active if isinstance(found, CallFollower) and found.expects(row.event)]
         if len(waiting) == 1:
             return waiting[0]
         return self._last_call if self._last_call in self._active else None

@@ -47,16 +47,16 @@ class Round:
 class GateCallFollower:
     """One call, from when it is made to what the model reads of it. `subject` is its id; `over` how it ended."""
 
-    def __init__(self, made: host.CallMade, around: Round) -> None:
-        self.subject = made.tool_call_id
-        self.policy = f"{made.gate}: not asked yet" if made.gate is not None else "no gate"
+    def __init__(self, call_made: host.CallMade, around: Round) -> None:
+        self.subject = call_made.tool_call_id
+        self.policy = f"{call_made.gate}: not asked yet" if call_made.gate is not None else "no gate"
         self.over = ""
         self.ended_by: Danger | None = None
         self.left = Left(
             *_BEFORE, Stop.GATE_FAILS, Stop.GATE_DENIES, *_RULES, *_ASKING, Stop.TIMED_OUT, Stop.GIVEN_UP
         )
         self._round = around
-        self._gate = made.gate
+        self._gate = call_made.gate
         self._request = ""
         self._hooked = False  # a hook was asked, so the tool is known
         self._gate_said = False

@@ -212,34 +212,35 @@ def _empty(report: Report) -> str:
 # ------------------------------------------------------------------------------------------------- in a few words
 
 
-def _dangers(one: UnderWay) -> Sequence[Danger]:
-    return one.stops if one.ended_by is None else (*one.stops, one.ended_by)
+def _dangers(under_way: UnderWay) -> Sequence[Danger]:
+    return under_way.stops if under_way.ended_by is None else (*under_way.stops, under_way.ended_by)
 
 
-def _standing(one: UnderWay) -> str:
+def _standing(under_way: UnderWay) -> str:
     """How a thing under way stands, in a sentence; the list of what can still stop it follows."""
-    if one.over:
-        if one.ended_by is None:
-            return f"{_first(one.subject)} {one.over}."
-        return f"{_first(one.subject)} {one.over}, because of: {one.ended_by.short} ({one.ended_by.rules})."
-    if one.stopped:
-        return f"{_first(one.subject)} is not over, and cannot go on. What stopped it:"
-    if all(danger.why.late for danger in one.stops):
-        return f"{_first(one.subject)}: nothing can prevent the effect any more. It can still end in an error:"
-    return f"{_first(one.subject)} can still be stopped by:"
+    subject, ended_by = _first(under_way.subject), under_way.ended_by
+    if under_way.over:
+        if ended_by is None:
+            return f"{subject} {under_way.over}."
+        return f"{subject} {under_way.over}, because of: {ended_by.short} ({ended_by.rules})."
+    if under_way.stopped:
+        return f"{subject} is not over, and cannot go on. What stopped it:"
+    if all(danger.why.late for danger in under_way.stops):
+        return f"{subject}: nothing can prevent the effect any more. It can still end in an error:"
+    return f"{subject} can still be stopped by:"
 
 
-def _line(one: UnderWay) -> str:
+def _line(under_way: UnderWay) -> str:
     """The same as a line of a table; stops at the device's own gate stand together behind their place."""
-    if one.over:
-        cause = "" if one.ended_by is None else f"; {one.ended_by.short} ({one.ended_by.rules})"
-        return f"{one.subject} {one.over}{cause}"
-    if one.stopped:
-        return f"{one.subject} is stopped: {one.stops[0].short}"
-    here = [danger.why.short for danger in one.stops if not danger.inner]
-    there = [danger.why.short for danger in one.stops if danger.inner]
+    if under_way.over:
+        cause = "" if under_way.ended_by is None else f"; {under_way.ended_by.short} ({under_way.ended_by.rules})"
+        return f"{under_way.subject} {under_way.over}{cause}"
+    if under_way.stopped:
+        return f"{under_way.subject} is stopped: {under_way.stops[0].short}"
+    here = [danger.why.short for danger in under_way.stops if not danger.inner]
+    there = [danger.why.short for danger in under_way.stops if danger.inner]
     parts = [", ".join(here)] + ([f"at the device: {', '.join(there)}"] if there else [])
-    return f"{one.subject}: {'; '.join(part for part in parts if part)}"
+    return f"{under_way.subject}: {'; '.join(part for part in parts if part)}"
 
 
 def _first(subject: str) -> str:

@@ -21,11 +21,11 @@ from workbook.show.frame import TEXT, Look, Table
 class BadRule(WorkbookError):
     """A rule that the host would skip without a word. Attributes: `place` (from 1), `found`."""
 
-    def __init__(self, place: int, found: object) -> None:
+    def __init__(self, place: int, value: object) -> None:
         self.place = place
-        self.found = found
+        self.found = value
         super().__init__(
-            f"Rule {place} is {found!r}, and the host would skip it without a word. "
+            f"Rule {place} is {value!r}, and the host would skip it without a word. "
             'Write a pattern and one of allow, deny, prompt: ("git status*", "allow").'
         )
 
@@ -33,10 +33,10 @@ class BadRule(WorkbookError):
 class BadCommand(WorkbookError):
     """A command is a text. Attributes: `place` (from 1), `found`."""
 
-    def __init__(self, place: int, found: object) -> None:
+    def __init__(self, place: int, value: object) -> None:
         self.place = place
-        self.found = found
-        super().__init__(f'Command {place} is {found!r}. A command is a text, such as "git status".')
+        self.found = value
+        super().__init__(f'Command {place} is {value!r}. A command is a text, such as "git status".')
 
 
 def bash_rules(

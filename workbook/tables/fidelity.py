@@ -134,15 +134,15 @@ def recorded(recorded_id: str) -> Table:
     )
 
 
-def _fields(told: dict[str, Any], shown: dict[str, Any]) -> list[tuple[str, Any, Any]]:
-    names = [*told, *(name for name in shown if name not in told)]
-    return [(name, told.get(name, UNSET), shown.get(name, UNSET)) for name in names if name not in _LEFT_OUT]
+def _fields(told: dict[str, Any], recorded: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    names = [*told, *(name for name in recorded if name not in told)]
+    return [(name, told.get(name, UNSET), recorded.get(name, UNSET)) for name in names if name not in _LEFT_OUT]
 
 
-def _events(told: dict[str, Any], shown: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+def _events(told: dict[str, Any], recorded: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     """Each event of each call, named by call and place."""
     lines: list[tuple[str, Any, Any]] = []
-    calls = list(zip(told.get("calls", []), shown.get("calls", []), strict=False))
+    calls = list(zip(told.get("calls", []), recorded.get("calls", []), strict=False))
     for number, (one, other) in enumerate(calls, start=1):
         ours, theirs = other.get("events", []), one.get("events", [])
         lines.extend(

@@ -39,26 +39,26 @@ def mode_matrix(after: Sequence[Played] = ()) -> Table:
     )
 
 
-def _came_of(one: Observed) -> Iterator[str]:
+def _came_of(observed: Observed) -> Iterator[str]:
     """What one command or operation showed, in words."""
     found = False
-    if one.dialogs:
-        yield f"opens: {', '.join(map(_dialog, one.dialogs))}"
+    if observed.dialogs:
+        yield f"opens: {', '.join(map(_dialog, observed.dialogs))}"
         found = True
-    for said in (*one.notices, *one.messages):
+    for said in (*observed.notices, *observed.messages):
         yield f"says: {said}"
         found = True
-    if one.recorded:
-        yield "records one entry" if one.recorded == 1 else f"records {one.recorded} entries"
+    if observed.recorded:
+        yield "records one entry" if observed.recorded == 1 else f"records {observed.recorded} entries"
         found = True
-    if one.granted:
+    if observed.granted:
         yield "a grant is there"
         found = True
-    if one.error:
-        yield f"refused: {one.error}"
+    if observed.error:
+        yield f"refused: {observed.error}"
         found = True
     if not found:
-        yield "answers with data" if one.what in frozenset(Op) else "says nothing"
+        yield "answers with data" if observed.what in frozenset(Op) else "says nothing"
 
 
 def _dialog(kind: DialogKind) -> str:

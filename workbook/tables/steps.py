@@ -70,7 +70,7 @@ def steps(played: Played, call: int | str = 1) -> Table:
     return _walked(report, made, Order.CALL, _happened(made, events, call_steps_of(events), empty))
 
 
-def _walked(report: Report, made: CallReport, order: Order, happened: Sequence[str]) -> Table:
+def _walked(report: Report, call: CallReport, order: Order, happened: Sequence[str]) -> Table:
     return Table(
         {
             "step": [numbers for numbers, _ in ORDERS[order]],
@@ -78,7 +78,7 @@ def _walked(report: Report, made: CallReport, order: Order, happened: Sequence[s
             "happened": happened,
         },
         {"step": TEXT, "does": TEXT, "happened": TEXT},
-        Look(caption=captioned(f"The steps of {made.tool_call_id} in", report), header="step"),
+        Look(caption=captioned(f"The steps of {call.tool_call_id} in", report), header="step"),
     )
 
 
@@ -117,7 +117,7 @@ def host_steps_of(events: Sequence[PlacedEvent]) -> list[int]:
 
 
 def _happened(
-    made: CallReport, events: Sequence[PlacedEvent], steps: Sequence[int], empty: Sequence[str]
+    call: CallReport, events: Sequence[PlacedEvent], steps: Sequence[int], empty: Sequence[str]
 ) -> list[str]:
     """What happened at each step; `empty` are the words for each that was left behind without an event."""
     lines: list[list[str]] = [[] for _ in empty]
@@ -125,7 +125,7 @@ def _happened(
         says = describe_lines(one.event).replace("\n", "\n   ")  # so that the next event is seen to begin
         lines[step].append(f"{one.number} {one.event.kind_name()}: {says}")
     last = max(steps)
-    open_still = made.outcome is None
+    open_still = call.outcome is None
     if open_still:
         lines[last].append(WAITING)
     beyond = NOT_YET if open_still else NOT_REACHED

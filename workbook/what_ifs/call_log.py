@@ -152,11 +152,11 @@ def _json_text(column: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(texts, index=column.index, dtype="string")
 
 
-def _finder(made: Any) -> Callable[[Any], int | None]:
+def _finder(module: Any) -> Callable[[Any], int | None]:
     """A function from a category to the first row (from 1) that has it; None if none has."""
 
     def first(label: Any) -> int | None:
-        rows = np.asarray(made.codes) == made.categories.get_loc(label)
+        rows = np.asarray(module.codes) == module.categories.get_loc(label)
         return int(np.argmax(rows)) + 1 if rows.any() else None
 
     return first

@@ -34,19 +34,19 @@ class Side(Protocol):
 class NotTheSameCalls(WorkbookError):
     """Two what-ifs are about different logs, so that no call of one is a call of the other."""
 
-    def __init__(self, one: int, other: int) -> None:
+    def __init__(self, before: int, other: int) -> None:
         super().__init__(
-            f"These are not the same calls (here {counted(one)}, there {counted(other)}). "
+            f"These are not the same calls (here {counted(before)}, there {counted(other)}). "
             "Ask both what-ifs about one log."
         )
 
 
-def check_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+def check_same(before: pd.DataFrame, other: pd.DataFrame) -> None:
     """Two logs have the same rows, as far as index and tools say. Raises: NotTheSameCalls."""
-    if one is other:
+    if before is other:
         return
-    if not (len(one) == len(other) and one.index.equals(other.index) and one[TOOL].equals(other[TOOL])):
-        raise NotTheSameCalls(len(one), len(other))
+    if not (len(before) == len(other) and before.index.equals(other.index) and before[TOOL].equals(other[TOOL])):
+        raise NotTheSameCalls(len(before), len(other))
 
 
 class Changed:

@@ -42,21 +42,21 @@ class BadCallLog(WorkbookError):
     """
 
     def __init__(
-        self, place: str, found: str, remedy: str, *, row: int | None = None, column: str | None = None
+        self, place: str, problem: str, remedy: str, *, row: int | None = None, column: str | None = None
     ) -> None:
-        self.place, self.row, self.column, self.found, self.remedy = place, row, column, found, remedy
+        self.place, self.row, self.column, self.found, self.remedy = place, row, column, problem, remedy
         parts = [] if row is None else [f"row {row:,}"]
         parts += [] if column is None else [f"column {column}"]
         where = f"{place}: {', '.join(parts)}" if parts else place
-        super().__init__(one_line(f"{where}: {found}. {remedy}"))
+        super().__init__(one_line(f"{where}: {problem}. {remedy}"))
 
 
 class NoDeclaration(ValueError):
     """A text stands for nothing that a tool could declare. Attributes: `found`, `remedy`."""
 
-    def __init__(self, found: str, remedy: str) -> None:
-        self.found, self.remedy = found, remedy
-        super().__init__(found, remedy)
+    def __init__(self, problem: str, remedy: str) -> None:
+        self.found, self.remedy = problem, remedy
+        super().__init__(problem, remedy)
 
 
 def declared(label: str | None) -> Any:

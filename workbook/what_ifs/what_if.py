@@ -48,9 +48,9 @@ class BadSetting(WorkbookError):
     Attributes: `place`, `found`, `remedy`.
     """
 
-    def __init__(self, place: str, found: str, remedy: str) -> None:
-        self.place, self.found, self.remedy = place, found, remedy
-        super().__init__(one_line(f"{place}: {found}. {remedy}"))
+    def __init__(self, place: str, problem: str, remedy: str) -> None:
+        self.place, self.found, self.remedy = place, problem, remedy
+        super().__init__(one_line(f"{place}: {problem}. {remedy}"))
 
 
 def what_if(calls: Calls, *, mode: str = "always-ask", policies: Policies = None, bash: BashRules = None) -> WhatIf:

@@ -101,11 +101,11 @@ class StageOverlays:
         if self.shown is not None:
             self.shown.resize(viewport)
 
-    def _hide(self, shown: ShownPanel) -> None:
+    def _hide(self, shown_panel: ShownPanel) -> None:
         """The abort: off the screen at once, before whoever waits for it hears of it."""
         self.shown = None
-        self._note(shown.question_id, UNSET)
-        self._stage.withdraw(shown.question_id)
+        self._note(shown_panel.question_id, UNSET)
+        self._stage.withdraw(shown_panel.question_id)
 
     def _note(self, question_id: str, outcome: object) -> None:
         ledger, now = self._stage.ledger, self._stage.now_ms
