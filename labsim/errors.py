@@ -1,6 +1,6 @@
 """The error tree: one root, one class for each thing a caller can act on.
 
-Sits below everything in `labsim`. A refused call is an outcome, not one of these; see `wrapper`.
+A refused call is an outcome, not one of these; see `wrapper`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What happened, in order: the event records and the ledger that keeps them.
 
-Above `terms` and `approval`, below everything that emits. A record is frozen, and what it quotes of a call's
-input is a copy, so the ledger shows what was, not what became of it. Field names on the wire are those of the
-recorded answers; `atMs` is simulated time.
+A record is frozen, and what it quotes of a call's input is a copy, so the ledger shows what was, not what became
+of it. Field names on the wire are those of the recorded answers; `atMs` is simulated time.
 
 Whatever the program knows about a kind of event stands with its class, once: its words, its standing, whose call it
 belongs to, the observed fields that it shows, how it is drawn, and its step. `labsim.describe.kinds` lists the

@@ -1,7 +1,6 @@
 """What an instructor adds to the engine, by name: approval rules, handlers, tools, kinds of scenario.
 
-Below `case`, which refuses every name that nobody registered; knows nothing of files. A chapter's `engine.py` has
-one function, `register(kit)`, and that is all of it that is called:
+A chapter's `engine.py` has one function, `register(kit)`, and that is all of it that is called:
 
     def register(kit):
         kit.approval_rule("after-dusk", after_dusk)     # {"approval": {"fn": "my-desk/after-dusk"}}

@@ -1,7 +1,7 @@
 """How the recorded host's language sees a JSON value: trimming, truth, text, equality, copies.
 
-The real program is JavaScript. Where its notion of a blank, of truth or of text differs from Python's, a
-rule would come out differently, so the differences live here, once. Beside `terms`; imports nothing of ours.
+The real program is JavaScript. Where its notion of a blank, of truth or of text differs from Python's, a rule
+would come out differently, so the differences live here, once.
 
 `msgspec.UNSET` stands for a value that is not there at all; `None` is JSON's `null`. The two are different
 things to every rule that asks "was it given?".

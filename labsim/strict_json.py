@@ -1,7 +1,7 @@
 """JSON, read strictly: no duplicate keys, no NaN, no half characters, no bottomless nesting.
 
-Beside `case`, which needs to say where a file is wrong; imports only `errors`. The words of the messages are ours:
-those of Python's decoder change from version to version, and speak of delimiters.
+The words of the messages are ours: those of Python's decoder change from version to version, and speak of
+delimiters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The field's words, as enums whose values are the spelling on the wire.
-
-At the bottom of `labsim`: everything may import it, it imports nothing of ours.
-"""
+"""The field's words, as enums whose values are the spelling on the wire."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a tool is to the host: a name, what it declares about approval, and something that runs.
 
-Above `terms`, below `approval` and `wrapper`. The engine never asks what a tool really does; teaching tools
-have inert executors (`inert`).
+The engine never asks what a tool really does; teaching tools have inert executors (`inert`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The error root of the learner-facing layer.
 
-Sits below everything in `workbook`. Each module defines the errors that its callers can act on, and derives them
-from here, so that the command line can turn any of them into one line.
+Each module defines the errors that its callers can act on, and derives them from here, so that the command line
+can turn any of them into one line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """Classification of one command: which rule applies, and what the tool declares about the call.
 
-Above `patterns`, `shell` and `critical`; below `tool` (approval/B1 to approval/B5, approval/A-58 to approval/A-61).
 The command is text, and is only ever looked at (approval/A-50). The order of the branches is the rule.
 
 The whole line and a literal chain are two orders, not one: on a whole line a critical shape outranks a prompt rule

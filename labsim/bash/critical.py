@@ -1,8 +1,7 @@
 """Critical commands: shapes of text that no allow rule can vouch for (approval/C1 to approval/C14).
 
-Beside `patterns` and `shell`, below `classify`. A shape is looked for anywhere in the raw text, quotes and all; it
-is a guess about text, not an understanding of a command, so it finds a `reboot` that is only an argument
-(approval/A-56).
+A shape is looked for anywhere in the raw text, quotes and all; it is a guess about text, not an understanding of a
+command, so it finds a `reboot` that is only an argument (approval/A-56).
 
 Letters match in either case unless a shape says otherwise, and only within ASCII; blanks are the host's. Every
 search takes linear time: text from a model may be long and hostile, so no expression here can try the same stretch

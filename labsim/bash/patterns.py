@@ -1,8 +1,7 @@
 """Bash rules: what the setting says, and how a pattern is laid on a command's text.
 
-At the bottom of `labsim.bash`; above `terms`, `hostvalues` and the policy words of `approval`
-(approval/A-43 to approval/A-46). A pattern is text with stars in it, not a regular expression: a star stands
-for any run of characters, everything else for itself, and the whole text has to match.
+A pattern is text with stars in it, not a regular expression: a star stands for any run of characters, everything
+else for itself, and the whole text has to match (approval/A-43 to approval/A-46).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How command text reads as shell: quoting, active control characters, segments, literal chains.
 
-Beside `patterns`, below `classify`; above `hostvalues` (approval/A-51 to approval/A-55, approval/A-58). This is the
-host's small reader, not a shell's grammar: it knows quotes, backslashes and operators, and nothing is ever expanded
-or run (approval/A-50).
+This is the host's small reader, not a shell's grammar: it knows quotes, backslashes and operators, and nothing is
+ever expanded or run (approval/A-50).
 
 Theory. One pass, `read`, settles how each character is quoted; the three questions below look at the same reading,
 so they cannot disagree on where a quote ends. Outside quotes a backslash takes the next character as it is; in

@@ -1,7 +1,7 @@
 """The teaching `bash` tool: it declares what its rules say of a command, and runs nothing.
 
-Top of `labsim.bash`; above `approval` and `inert`. Its executor is an inert one: entering it is noted in the
-ledger, and that is all that happens (approval/A-42, approval/A-50).
+Its executor is an inert one: entering it is noted in the ledger, and that is all that happens (approval/A-42,
+approval/A-50).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Handlers: what an extension registers, what a handler is given and may answer, and the time it may take.
 
-Above `stage` and `ui`, below `extensions`, whose runner calls them (wrapper/W-7 to wrapper/W-19, wrapper/W-59 to
-wrapper/W-64). One is a plain function or an `async def`; it takes the event and a `HandlerContext`. Only active
-work counts against its budget: while a dialog of its own is open, its clock stands still (wrapper/W-14).
+One is a plain function or an `async def`; it takes the event and a `HandlerContext`. Only active work counts
+against its budget: while a dialog of its own is open, its clock stands still (wrapper/W-14).
 """
 
 from __future__ import annotations

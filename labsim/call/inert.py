@@ -1,7 +1,7 @@
 """The inert tools of the teaching cases: what they declare, what they show, and executors that do nothing.
 
-Above `tool`, below `play`. Nothing here has an effect; entering an executor is itself the thing counted.
-The labels are those of the recorded answers.
+Nothing here has an effect; entering an executor is itself the thing counted. The labels are those of the recorded
+answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The agent loop: a batch of calls from one model message, prepared, then run through the wrapper.
 
-Above `wrapper` and `loop_events` (wrapper/W-66 to wrapper/W-77). The whole batch is prepared before any of it
-starts: what a handler returns for the last call is already in the message when the first one runs (wrapper/W-66).
+The whole batch is prepared before any of it starts: what a handler returns for the last call is already in the
+message when the first one runs (wrapper/W-66).
 
 What the loop adds to a bare `execute` is that a replacement is *validated again*, and becomes what history shows
 (wrapper/W-70, wrapper/W-76). The wrapper then takes it for the original input, so a bypass that compares objects

@@ -1,9 +1,4 @@
-"""The runner of extensions: it calls their handlers in order, and keeps what a session's host keeps.
-
-Above `handlers`, below `wrapper` (wrapper/W-1 to wrapper/W-6, wrapper/W-7 to wrapper/W-19, wrapper/W-27 to
-wrapper/W-29, wrapper/W-59 to wrapper/W-64): blocks, replacements, failures and budgets of handlers, the loop's
-markers, the preview wait, and the session's file fallbacks.
-"""
+"""The runner of extensions: it calls their handlers in order, and keeps what a session's host keeps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a case scripts: its recorders, its handlers, and the answers to its dialogs.
 
-Above `extensions` and `case`, below the scenarios. Turns the inert words of a case into handlers and answers; none
-of it does anything beyond what the words say.
+Turns the inert words of a case into handlers and answers; none of it does anything beyond what the words say.
 """
 
 from __future__ import annotations

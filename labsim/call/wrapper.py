@@ -1,7 +1,7 @@
 """The tool wrapper: one `execute` call, step by step.
 
-Above `approval`, `extensions` and `ui`; below `play` and `dispatch`. The numbered comments are the steps of
-wrapper/step-1 to wrapper/step-17, in their order; the order is the lesson, so nothing here is rearranged for speed.
+The numbered comments are the steps of wrapper/step-1 to wrapper/step-17, in their order; the order is the lesson,
+so nothing here is rearranged for speed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The vocabulary of `gate` cases: a second host's tools, rules and postures, and what happens step by step.
 
-Beside `case`, which imports this; below `labsim.gate`, which plays it. The words are those of the second host;
-whether they fit together is checked by `labsim.gate.given`.
+The words are those of the second host; whether they fit together is checked by `labsim.gate.given`.
 """
 
 from typing import Any, Literal, TypeAlias

@@ -1,8 +1,6 @@
 """What a case is given: the declarations, settings, handlers, dialogs and steps of every scenario, as typed parts.
 
-Below `case`, which puts them into cases and reads them; above `case_gate` and `review.script`, which describe the
-parts of the two desks. Nothing here is read or checked: these classes are the vocabulary, and the editors' JSON
-Schema is made from them.
+Nothing here is read or checked: these classes are the vocabulary, and the editors' JSON Schema is made from them.
 """
 
 from typing import Any, Literal, TypeAlias

@@ -1,8 +1,7 @@
 """The vocabulary of cases: inert JSON in, typed cases out, and a clear refusal of anything unknown.
 
-Above `case_given`, which has what each scenario is given, and below `play`. A case never runs anything by itself.
-One vocabulary serves teaching cases, learners' own and recorded answers; the editors' JSON Schema is made from it
-(`schema`).
+A case never runs anything by itself. One vocabulary serves teaching cases, learners' own and recorded answers; the
+editors' JSON Schema is made from it (`schema`).
 
 Two strictnesses. The *shape* is always strict: an unknown key, scenario or label is refused with its place, since
 a case that says something the engine does not understand must not pass. *Values* that the host itself tolerates

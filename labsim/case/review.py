@@ -1,6 +1,6 @@
 """The steps of a `review` case: what a person, an agent and the world do, one after the other.
 
-At the bottom of this package, and of `labsim.case.model`, which reads them; `labsim.play.review` plays them. A
+They are read by `labsim.case.model` and played by `labsim.play.review`. A
 command or a call that opens a dialog stays open until a later step replies to it, revokes it or moves away, so the
 steps are the timeline that a reader sees.
 """

@@ -1,7 +1,7 @@
 """A client of `python -m labsim.rpc`: starts it, sends commands, answers its dialogs, and never leaves it behind.
 
-Above `frames`; beside `host`, which is at the other end of the two pipes. A notebook plays the client with it: with
-a callback for dialogs, or by hand (`next_dialog`, `answer`). Every frame of either direction is recorded.
+A notebook plays the client with it: with a callback for dialogs, or by hand (`next_dialog`, `answer`). Every frame
+of either direction is recorded.
 
 Theory. One thread reads, and does nothing else, so the server never has to wait for somebody who is thinking: two
 sides that both wait for the other to read would wait for ever. A callback therefore gets a thread of its own, and

@@ -1,7 +1,4 @@
-"""What can go wrong at the client's end of a connection.
-
-Above `labsim.errors`, below `client`, which raises them.
-"""
+"""What can go wrong at the client's end of a connection."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The frames of a connection as they travelled, for tables and tests.
-
-Above `labsim.js_values`, below `client`, which records both directions.
-"""
+"""The frames of a connection as they travelled, for tables and tests."""
 
 from __future__ import annotations
 

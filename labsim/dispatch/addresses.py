@@ -1,6 +1,6 @@
 """Addresses: what the path of a `write` names.
 
-At the bottom of `dispatch`; imports only how the host trims text. An address is read twice by the host, by the gate
+An address is read twice by the host, by the gate
 and by the router, and the two do not read alike (dispatch/D-5): what each of them sees is a function of its own
 here.
 """

@@ -1,7 +1,5 @@
 """Arguments of a device: content in, validated arguments out, or the refusal that dispatch/D-30 to dispatch/D-34
 name.
-
-Above `content`, `schema`, `repairs` and `docs`, below `dispatching`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The content of a dispatch: from the raw text to a JSON value, or a refusal.
 
-Above `complaint`, below `gate` and `arguments`, which read the same text one after the other: the gate to borrow a
-tier, the dispatch to get arguments. Text that is hostile rather than wrong (huge, bottomless, half a character) is
-refused here too, before anything is built from it.
+Text that is hostile rather than wrong (huge, bottomless, half a character) is refused here too, before anything is
+built from it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Devices: which tools an address can reach.
 
-Above `schema` and `wrapper`, below everything that dispatches. Mounting is presentation: it decides what the
-listing shows and how a tool is named, not what may run (dispatch/D-17).
+Mounting is presentation: it decides what the listing shows and how a tool is named, not what may run
+(dispatch/D-17).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One dispatch: from a device's name and some text to the device's own gate, and back.
 
-Above `devices` and `arguments`, below `write`. The numbered comments are dispatch/step-1 to dispatch/step-6.
+The numbered comments are dispatch/step-1 to dispatch/step-6.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The outer gate: what `write` declares about one call, before anything of it is executed.
 
-Above `devices` and `content`, below `write`. The tier is borrowed from the device, the policy is not
-(dispatch/D-7); whatever cannot be judged falls to a bare `exec` (dispatch/G4 to dispatch/G6).
+The tier is borrowed from the device, the policy is not (dispatch/D-7); whatever cannot be judged falls to a bare
+`exec` (dispatch/G4 to dispatch/G6).
 """
 
 from __future__ import annotations

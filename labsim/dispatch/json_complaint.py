@@ -1,9 +1,8 @@
 """What the host's JSON parser says of text that is no JSON.
 
-Beside `content`, which asks only after the text was refused. The sentence in the parenthesis of dispatch/D-30
-belongs to the host's engine, so tests pin only what stands around it (dispatch/D-35); here it is put together as
-that engine does, from the first token that fits nowhere. Those that were recorded are pinned by the replay. The
-scan is flat, however deep the text.
+The sentence in the parenthesis of dispatch/D-30 belongs to the host's engine, so tests pin only what stands around
+it (dispatch/D-35); here it is put together as that engine does, from the first token that fits nowhere. Those that
+were recorded are pinned by the replay. The scan is flat, however deep the text.
 """
 
 from __future__ import annotations

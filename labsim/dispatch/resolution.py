@@ -1,8 +1,8 @@
 """The resolution devices: `resolve`, `reject` and `propose`, which finish something that was staged (dispatch/D-47
 to dispatch/D-48).
 
-Above `addresses`, below `write`. Their content is plain text, not JSON; they are no tools and have no gate of
-their own. A preview that was staged waits here until it is applied or discarded; the newest is first.
+Their content is plain text, not JSON; they are no tools and have no gate of their own. A preview that was staged
+waits here until it is applied or discarded; the newest is first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A device's schema: the part of JSON Schema that devices use, checked itself before anything is checked by it.
 
-Beside `content`, below `repairs`, `arguments` and `docs`. A wrong schema is refused when the device is made, with
-the place in it; so validation can rely on its shape. What is wrong with a value is told in the host's words, of
-which only those that were recorded are contractual (dispatch/D-37).
+A wrong schema is refused when the device is made, with the place in it; so validation can rely on its shape. What
+is wrong with a value is told in the host's words, of which only those that were recorded are contractual
+(dispatch/D-37).
 """
 
 from __future__ import annotations

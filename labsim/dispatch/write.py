@@ -1,6 +1,6 @@
 """The `write` tool: its gate in front, its routes behind.
 
-Above everything in `dispatch`, below the scenarios. What is written to an ordinary path stays in memory.
+What is written to an ordinary path stays in memory.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Is this error a permission denial? The one question that decides whether a handler may be asked at all.
 
-At the bottom of `labsim.fallback`; everything else in the package leans on it. Classifying recovers nothing
+Classifying recovers nothing
 and permits nothing (fallback/F-6): it reads one error and answers.
 
 The recorded program is JavaScript, where an error object may carry any value as its `code`, and where a value

@@ -1,8 +1,8 @@
 """The files that a simulated write acts on: a tree in memory, and the few operations asked of it.
 
-Above `classify` and `events`, below `targets` and `algorithms`. `FileLayer` is all that those two need;
-`InertFiles` is the only implementation the package brings, so a case cannot reach a real file. Denials come
-from modes and owners inside the tree, which also holds for a learner whose kernel runs as root.
+`FileLayer` is all that those two need; `InertFiles` is the only implementation the package brings, so a case
+cannot reach a real file. Denials come from modes and owners inside the tree, which also holds for a learner whose
+kernel runs as root.
 
 Paths are POSIX and absolute once inside. Links are followed as a kernel does: every component above the last,
 the last one only where the operation says so, and at most `MAX_LINKS` of them.

@@ -1,8 +1,8 @@
 """The `given` of a fallback case, read strictly into records.
 
-Above `classify`, `events` and `layouts`, below `player`. Whatever the vocabulary does not know is refused with
-its place; nothing is guessed. An error in a case becomes an exception object here, so that its identity can
-be followed through a run. Reading the same `given` twice therefore yields different objects.
+Whatever the vocabulary does not know is refused with its place; nothing is guessed. An error in a case becomes an
+exception object here, so that its identity can be followed through a run. Reading the same `given` twice therefore
+yields different objects.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The small file tree on which a fallback case is played, and the places in it that a case can name.
 
-Above `layer`, below `given` and `player`. The tree is made anew for every case:
+The tree is made anew for every case:
 
     real/card  real/sub/     an ordinary folder with a file and a folder in it
     linkdir -> real          linkfile -> real/card

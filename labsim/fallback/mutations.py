@@ -1,8 +1,7 @@
 """The write and the delete of a native tool, with the two seams in them (fallback/write-1 to fallback/write-8,
 fallback/delete-1 to fallback/delete-7).
 
-At the top of the rules: above `classify`, `targets`, `registry` and `attribution`; `player` runs it on cases.
-The numbered comments are the specification's steps. Nothing here grants anything: with an empty registry both
+The numbered comments are the steps of those rules. Nothing here grants anything: with an empty registry both
 functions are the primitive and nothing else (fallback/F-12).
 """
 

@@ -1,6 +1,6 @@
 """Plays one `classify-error` or `fallback` case and says what was observed, in the recorded vocabulary.
 
-At the top of `labsim.fallback`; `labsim.play.performance` calls it. The primitive and the handlers are scripts from
+The primitive and the handlers are scripts from
 the case, the files are a fresh tree in memory, the registries are fresh too: playing a case reads nothing, changes
 nothing and always gives the same record. Observations are counted or compared from what happened; none is
 copied from the case.

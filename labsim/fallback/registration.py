@@ -1,8 +1,7 @@
 """How an extension's handlers reach the registries, and how they leave them again (fallback/F-17 to fallback/F-20).
 
-Above `registry`; the extension runner owns one `FallbackInstallation` for its life. An extension does not
-enter its handlers itself: it collects them while it loads, and the runner installs one entry for each seam
-that the extension used.
+An extension does not enter its handlers itself: it collects them while it loads, and the runner installs one entry
+for each seam that the extension used.
 """
 
 from __future__ import annotations

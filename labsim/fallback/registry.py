@@ -1,8 +1,7 @@
 """Who is asked when a write or a delete is denied: two lists, and one way of going through them.
 
-Above `classify` and `events`, below `algorithms` and `installation`. The lists belong to a process, not to a
-session (fallback/F-8); one `FallbackRegistries` is one simulated process, made anew for every case, so that nothing
-registered in one case can answer in another.
+The lists belong to a process, not to a session (fallback/F-8); one `FallbackRegistries` is one simulated process,
+made anew for every case, so that nothing registered in one case can answer in another.
 """
 
 from __future__ import annotations

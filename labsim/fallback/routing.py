@@ -1,7 +1,6 @@
 """What reaches the two seams and what does not (fallback/F-41 to fallback/F-42), as one table with its reasons.
 
-Beside `algorithms`, above `events`. The operations outside are not forgotten: each surfaces its ordinary
-error, and `explain` says so (fallback/F-41).
+The operations outside are not forgotten: each surfaces its ordinary error, and `explain` says so (fallback/F-41).
 """
 
 from __future__ import annotations

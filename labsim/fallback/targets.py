@@ -1,9 +1,8 @@
 """Where a failed write or delete would really have acted (fallback/F-29 to fallback/F-36).
 
-Above `layer`, below `algorithms`. A handler is stronger than the call that failed, so it is never given the
-path that the tool used: a link anywhere in that path sends the bytes elsewhere, and a list of allowed
-prefixes would be read against the wrong name (fallback/F-35). What cannot be resolved is not handed out
-(fallback/F-36).
+A handler is stronger than the call that failed, so it is never given the path that the tool used: a link anywhere
+in that path sends the bytes elsewhere, and a list of allowed prefixes would be read against the wrong name
+(fallback/F-35). What cannot be resolved is not handed out (fallback/F-36).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The second of the two pieces: whoever decides about the calls that a gate puts up.
 
-Above `request` and `words`, below `run`, which calls it. An approver is called by the forwarder while the turn is
-blocked, one request at a time (gate/A12); so it must answer, and must not wait for what happens after the run, for
-the sink, or for another turn of the same session (gate/A11). One that cannot answer denies, and says why (gate/A2).
-A policy of one's own:
+An approver is called by the forwarder while the turn is blocked, one request at a time (gate/A12); so it must
+answer, and must not wait for what happens after the run, for the sink, or for another turn of the same session
+(gate/A11). One that cannot answer denies, and says why (gate/A2). A policy of one's own:
 
     class NothingLeavesTheMachine:
         async def approve(self, request):

@@ -1,7 +1,7 @@
 """An approver that asks a client: four options, a bound of its own, and a refusal that says what went wrong.
 
-Above `request` and `words`; beside `terminal`. `PermissionClient` is whoever carries the question: dialogs of this
-workbook (`DialogClient`), or a client in another process (`workbook.live.acp`). The rules are here, once.
+`PermissionClient` is whoever carries the question: dialogs of this workbook (`DialogClient`), or a client in
+another process (`workbook.live.acp`). The rules are here, once.
 
 The bound is the approver's own and independent of the gate's (gate/A22): it is what keeps a client that went silent
 from hanging the run (gate/X9). A cancelled turn wakes it as well; an answer that is already there wins over either

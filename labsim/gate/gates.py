@@ -1,8 +1,8 @@
 """The first of the two pieces: a gate answers whether a call is worth asking about, and carries no other policy.
 
-Above `request` and `words`. Its allow and its deny are final: no rule is read, nobody is asked (gate/O6, gate/O7).
-Only what it puts up as a prompt is answered by a rule or an approver. A gate of one's own needs `authorize` and
-nothing else; `timeout()` is there for one that bounds the wait.
+Its allow and its deny are final: no rule is read, nobody is asked (gate/O6, gate/O7). Only what it puts up as a
+prompt is answered by a rule or an approver. A gate of one's own needs `authorize` and nothing else; `timeout()` is
+there for one that bounds the wait.
 """
 
 from __future__ import annotations

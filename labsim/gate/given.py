@@ -1,7 +1,6 @@
 """Whether the parts of a `gate` case fit together, and the host's own records made of them.
 
-Above `labsim.case.gate`, whose shapes are settled by then; below `labsim.play.gate`. A case that the engine
-could play only by guessing is refused here, with its place.
+A case that the engine could play only by guessing is refused here, with its place.
 """
 
 from __future__ import annotations

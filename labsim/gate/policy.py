@@ -1,8 +1,8 @@
 """Hosts whose posture can change while a session is open: one live policy, read by a gate and by an approver.
 
-Above `gates`, `approvers` and `terminal`. A posture that is fixed for a run needs none of this and installs
-`DenyAllGate` (gate/M9). `PolicyGate` makes `never` final; `PolicyApprover` answers `always` unasked, and remembers
-a for-session answer itself, so that it dies with the next switch instead of with the session (gate/M4, gate/M5).
+A posture that is fixed for a run needs none of this and installs `DenyAllGate` (gate/M9). `PolicyGate` makes
+`never` final; `PolicyApprover` answers `always` unasked, and remembers a for-session answer itself, so that it
+dies with the next switch instead of with the session (gate/M4, gate/M5).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What a `gate` case scripts: its tools, its hooks, its store, its approver's answers, a sink that breaks.
 
-Above the rest of this package; below `labsim.play.gate`. Turns the inert words of a case into the host's
-parts; none of it does anything beyond what the words say.
+Turns the inert words of a case into the host's parts; none of it does anything beyond what the words say.
 """
 
 from __future__ import annotations

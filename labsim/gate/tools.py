@@ -1,7 +1,6 @@
 """Tools as this host holds them: how far a call reaches, how it presents itself, and the hooks that come before.
 
-Above `request`, below `session`. Nothing here has an effect of its own: a teaching tool's `run` is inert unless its
-maker gives it something to do.
+Nothing here has an effect of its own: a teaching tool's `run` is inert unless its maker gives it something to do.
 """
 
 from __future__ import annotations

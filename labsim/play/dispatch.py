@@ -1,7 +1,7 @@
 """The `dispatch` scenario: a case's writes through both gates, on a stage.
 
-Above `dispatch` and `scenario_call`, below `play`. Builds a session with one device, the seed's teaching tool
-behind a gate of its own, and has `write` called on whatever path the case names.
+Builds a session with one device, the seed's teaching tool behind a gate of its own, and has `write` called on
+whatever path the case names.
 """
 
 from __future__ import annotations

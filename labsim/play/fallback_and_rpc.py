@@ -1,7 +1,4 @@
-"""The scenarios that stand beside the tool gate: error classification, file fallbacks, dialogs over RPC.
-
-Below `play`; each is played by its own package, which emits its own event records into the case's ledger.
-"""
+"""The scenarios that stand beside the tool gate: error classification, file fallbacks, dialogs over RPC."""
 
 from __future__ import annotations
 

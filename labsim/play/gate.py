@@ -1,8 +1,8 @@
 """The `gate` scenario: a case's host, its session and what happens in it, on a stage.
 
-Above `labsim.gate` and `labsim.case.gate`; below `play`. Builds the host that a case describes, plays its steps,
-and counts what the ledger shows. `play_with` does the same with somebody's own approver or gate in place of the
-case's: the same case, hence the same question put to another policy.
+Builds the host that a case describes, plays its steps, and counts what the ledger shows. `play_with` does the same
+with somebody's own approver or gate in place of the case's: the same case, hence the same question put to another
+policy.
 """
 
 from __future__ import annotations

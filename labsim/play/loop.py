@@ -1,7 +1,6 @@
 """The `loop` scenario: a model's message with several calls, prepared and run by the agent loop.
 
-Above `loop`, `dispatch` (for its validator) and `scenario_call`; below `play`. The two teaching tools share one
-schema, so that a case can show what validation refuses.
+The two teaching tools share one schema, so that a case can show what validation refuses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every command and every operation in every mode, each played on a desk of its own: the mode matrix, observed.
 
-Above `host`; a notebook makes a table of it. Nothing here says what a mode allows: a person who says yes to
-everything stands by, and what comes of it is read off the ledger.
+Nothing here says what a mode allows: a person who says yes to everything stands by, and what comes of it is read
+off the ledger.
 """
 
 from __future__ import annotations

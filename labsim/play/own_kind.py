@@ -1,9 +1,8 @@
 """A scenario of a chapter's own kind: played by the chapter's function, on the engine's stage.
 
-Above `scenario_call`, whose calls such a scenario is made of; below `play`. The function gets what the case is
-given, and a `Host`: calls through the real wrapper, dialogs, and simulated time. All of it ends up in one ledger,
-and the usual counters are read from there, so that an own scenario can be predicted, revealed and drawn like any
-other.
+The function gets what the case is given, and a `Host`: calls through the real wrapper, dialogs, and simulated
+time. All of it ends up in one ledger, and the usual counters are read from there, so that an own scenario can be
+predicted, revealed and drawn like any other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Plays a case and says what it showed: the one module that knows all the parts.
 
-Above every scenario, below `replay`, the command line and the workbook. `run` plays a case with the answers it
-scripts; `start` plays it with somebody else's, and hands back a performance that goes on whenever a question is
-answered.
+`run` plays a case with the answers it scripts; `start` plays it with somebody else's, and hands back a performance
+that goes on whenever a question is answered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What one played case showed: counters, calls, the ledger, and the comparison with what the case claims.
 
-Above `case` and `events`, below the scenarios and `play`. Everything shown to a learner is read from here; a
-report never holds anything that was not run.
+Everything shown to a learner is read from here; a report never holds anything that was not run.
 """
 
 from __future__ import annotations

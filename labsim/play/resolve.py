@@ -1,7 +1,4 @@
-"""The `resolve` and `context` scenarios: policy resolution alone, without a call.
-
-Above `approval` and `inert`; below `play`.
-"""
+"""The `resolve` and `context` scenarios: policy resolution alone, without a call."""
 
 from __future__ import annotations
 

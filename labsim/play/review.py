@@ -1,8 +1,8 @@
 """The `review` scenario: the Review Desk, and a script of what people, an agent and the world do to it.
 
-Above `labsim.review`, below `play`. Each step is started and left to go as far as it can; what opens a dialog stays
-under way beside the steps that follow. Scripted, the steps reply as well; live, replies are left to the driver, and
-a step that would reply waits until its dialog is over.
+Each step is started and left to go as far as it can; what opens a dialog stays under way beside the steps that
+follow. Scripted, the steps reply as well; live, replies are left to the driver, and a step that would reply waits
+until its dialog is over.
 """
 
 from __future__ import annotations

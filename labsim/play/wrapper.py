@@ -1,7 +1,6 @@
 """The `wrapper` scenario: a case's calls through the tool wrapper, on a stage.
 
-Above `wrapper`, `scripted` and `inert`; below `scenario_dispatch` and `play`. Builds the small world that a case
-describes, makes its calls one after another, and counts what the ledger shows.
+Builds the small world that a case describes, makes its calls one after another, and counts what the ledger shows.
 """
 
 from __future__ import annotations

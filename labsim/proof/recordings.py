@@ -1,7 +1,4 @@
-"""Recorded answers on disk: JSON lines, plain or compressed.
-
-Beside `replay`, which gets lines and opens nothing; used by the command line and the tests.
-"""
+"""Recorded answers on disk: JSON lines, plain or compressed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Recorded answers of the real program against the engine: the proof that the simulator tells the truth.
 
-Above `play`; the command line and the tests read it. A recorded line is played like any case, what it showed is put
-into the recording's own shape, and the two are compared whole: outcome, error text, every counter, prompt texts,
-input, tier and the full list of events of each call.
+A recorded line is played like any case, what it showed is put into the recording's own shape, and the two are
+compared whole: outcome, error text, every counter, prompt texts, input, tier and the full list of events of each
+call.
 
 A difference is legal only if `declared-differences.json` names it with a reason and a date; a declaration that no
 longer differs is stale, and fails as well.

@@ -1,8 +1,8 @@
 """Values that a case must not get wrong: what the engine cannot play, and what is almost surely a typing mistake.
 
-Above `case`, whose shapes are settled by then; below nobody but it. `check_labels` holds for every case, recorded
-ones too: without those words there is nothing to play. `check_case` is for teaching cases, where a value that the
-host tolerates in silence (a misspelt mode, a policy word that is none) has to be meant, and said so in `unusual`.
+`check_labels` holds for every case, recorded ones too: without those words there is nothing to play. `check_case`
+is for teaching cases, where a value that the host tolerates in silence (a misspelt mode, a policy word that is
+none) has to be meant, and said so in `unusual`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The classes of cases whose kind a chapter registered, and the union that they make with the engine's own.
-
-Above `case`, whose classes they derive from, and which asks for them only when something is registered; so that an
-own kind is read as strictly as any other, and refused with the same words.
-"""
+"""The classes of cases whose kind a chapter registered, and the union that they make with the engine's own."""
 
 from __future__ import annotations
 

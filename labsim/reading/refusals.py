@@ -1,8 +1,7 @@
 """Why a case is refused, in an author's words: where, what was found, what would do.
 
-Above `case`, whose classes know the keys and the words; imported only once the decoder has refused something. It
-reads the decoder's complaint for the path and the kind of trouble, and takes everything else from the classes and
-from the JSON itself.
+It reads the decoder's complaint for the path and the kind of trouble, and takes everything else from the classes
+and from the JSON itself.
 """
 
 from __future__ import annotations

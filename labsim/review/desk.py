@@ -1,7 +1,7 @@
 """The Review Desk: its commands, the dialogs that they open, and what it says (review/S1 to review/V-49).
 
-Above `machine`, `overlay` and `surface`; below `tool` and `host`. Everything that changes anything is a step of
-the machine; what is here is when to take which, and in which words to say so.
+Everything that changes anything is a step of the machine; what is here is when to take which, and in which words
+to say so.
 """
 
 from __future__ import annotations

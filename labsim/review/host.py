@@ -1,7 +1,6 @@
 """A small host with the desk loaded: sessions, extensions, the generic gate, and the tool behind it.
 
-Above everything else in this package; a case, a test, a notebook or an RPC server puts one on a stage. One host is
-one process: to restart is to shut this one down and to make another on the same stored sessions.
+One host is one process: to restart is to shut this one down and to make another on the same stored sessions.
 """
 
 from __future__ import annotations

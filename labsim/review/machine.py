@@ -1,7 +1,7 @@
 """What the desk keeps in memory, and the one place where it changes: phase, open dialog, grant and epoch.
 
-Above `note`, `tree` and `states`, below `desk`, which knows the words and the people. The note is not kept: it is
-read from the session's branch whenever it is needed. Every change takes a step of the table.
+The note is not kept: it is read from the session's branch whenever it is needed. Every change takes a step of the
+table.
 
 Theory of late answers. A dialog is opened with a signal of its own and with a base: the epoch, the session and the
 revision that it was opened on. Revoke, navigation and shutdown trip the signal, raise the epoch and clear what is

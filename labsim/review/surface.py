@@ -1,7 +1,7 @@
 """What a host shows without asking anybody: notices, a status, a widget, messages to the conversation.
 
-Above `note` and `display`, below `desk`. The desk records each of these in the ledger itself; a surface carries
-them to where a person is. In print and JSON mode nobody is, and only messages go out.
+The desk records each of these in the ledger itself; a surface carries them to where a person is. In print and JSON
+mode nobody is, and only messages go out.
 """
 
 from __future__ import annotations

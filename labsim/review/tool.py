@@ -1,8 +1,7 @@
 """The `review_desk` tool: what the agent can ask of the desk, and the ten checks before it may change anything.
 
-Above `desk`, below `host` (review/V-30 to review/V-37). It declares the tier `write` for every operation, so a
-generic gate that always asks does so even for `inspect`. That gate and the grant know nothing of each other:
-Approve is not a grant, a grant is not Approve.
+It declares the tier `write` for every operation, so a generic gate that always asks does so even for `inspect`.
+That gate and the grant know nothing of each other: Approve is not a grant, a grant is not Approve.
 """
 
 from __future__ import annotations

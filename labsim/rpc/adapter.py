@@ -1,9 +1,8 @@
 """Dialogs that go to a client over RPC: the `ui` protocol on top of the broker.
 
-Above `broker` and `labsim.stage.stage`; `labsim.play.performance` and `server` hand it to the engine. In a case the
-client is a stand-in: it shows each request as a question of the stage, or answers from a script, and what it
-answers travels back as a frame. With a `wire` there is a real one: frames go out to it, and what it sends is given
-to `receive`. Either way every frame is in the ledger, and the broker decides what it comes to.
+In a case the client is a stand-in: it shows each request as a question of the stage, or answers from a script, and
+what it answers travels back as a frame. With a `wire` there is a real one: frames go out to it, and what it sends
+is given to `receive`. Either way every frame is in the ledger, and the broker decides what it comes to.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The open dialogs: which reply, abort, timer or disconnect settles which of them, and how.
 
-Above `dialogs` and `incoming`, below whatever owns a pipe or a stage. No await, no clock, no channel: times and
-frames are arguments; frames to send and settled dialogs are results.
+No await, no clock, no channel: times and frames are arguments; frames to send and settled dialogs are results.
 
 Theory. A dialog is open until the first of four things happens to it: a reply with its id, an abort of its
 signal, its own timer, or the loss of the host. The first three resolve it (with the value, or with no answer);

@@ -1,7 +1,6 @@
 """What a parsed frame from the host is: a control frame, a command, or no frame at all.
 
-Above `frames`, below `lines` and `broker`. Sorting looks at `type` and `id`, hardly further: what a reply says is
-read where the dialog is known.
+Sorting looks at `type` and `id`, hardly further: what a reply says is read where the dialog is known.
 """
 
 from __future__ import annotations

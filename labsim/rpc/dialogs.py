@@ -1,7 +1,4 @@
-"""What a caller asks: the four dialogs, the frame each becomes, and how a reply to each is read.
-
-Above `frames`, below `broker`; a dialog here has no id and no life yet.
-"""
+"""What a caller asks: the four dialogs, the frame each becomes, and how a reply to each is read."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The records of protocol 1: requests, replies, and the few other frames around them.
 
-Above `hostvalues`, below `incoming` and `dialogs`; knows no bytes and no open dialogs. *Server* is the agent, which
-writes requests; *host* is the client, which writes replies. A field that holds `UNSET` is left out of the JSON,
-never sent as null (rpc/R-4).
+*Server* is the agent, which writes requests; *host* is the client, which writes replies. A field that holds
+`UNSET` is left out of the JSON, never sent as null (rpc/R-4).
 """
 
 from __future__ import annotations

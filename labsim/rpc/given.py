@@ -1,6 +1,6 @@
 """An `rpc` case, read: one dialog and the script of what happens to it.
 
-Above `dialogs`, below `scenario`; refuses anything outside the vocabulary, with its place. Plays nothing.
+Plays nothing.
 """
 
 from __future__ import annotations

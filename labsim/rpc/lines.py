@@ -1,6 +1,6 @@
 """Bytes to frames and back: one JSON value a line, and no line above the limit.
 
-Above `incoming`; knows nothing of dialogs. Reading and writing themselves belong to whoever owns the pipe.
+Reading and writing themselves belong to whoever owns the pipe.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Plays the script of an `rpc` case against the broker, on a logical clock.
 
-At the top of `labsim.rpc`. A case opens one dialog and lets its script happen to it; what is observed has the keys
+A case opens one dialog and lets its script happen to it; what is observed has the keys
 of the recorded answers.
 """
 

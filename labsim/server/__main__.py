@@ -1,6 +1,6 @@
 """`python -m labsim.rpc`: the Review Desk and the generic gate as a child process that speaks JSON lines.
 
-At the top of `labsim.rpc`. Standard input and output are the connection (protocol 1, rpc/R-9); the commands are
+Standard input and output are the connection (protocol 1, rpc/R-9); the commands are
 those of `labsim.server.commands`. Nothing is read or written besides, but for the files that the command line
 names.
 """

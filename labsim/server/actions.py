@@ -1,7 +1,4 @@
-"""What each command does: to the desk, to the gate, and to the UI of an extension.
-
-Above `adapter`, `extension_ui`, `commands` and `labsim.review`; below `server`, which says when.
-"""
+"""What each command does: to the desk, to the gate, and to the UI of an extension."""
 
 from __future__ import annotations
 

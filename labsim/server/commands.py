@@ -1,7 +1,7 @@
 """The commands that a client can send to `python -m labsim.rpc`, and how one is read from its frame.
 
-Above `incoming` and `dialogs`, below `server`, which runs them. A command is a frame `{type, id?, …}`; the fields
-of the classes below are what goes with each type, in the spelling of the wire.
+A command is a frame `{type, id?, …}`; the fields of the classes below are what goes with each type, in the
+spelling of the wire.
 
 | type | what happens | data of the response |
 |---|---|---|

@@ -1,7 +1,7 @@
 """One connection's server: frames in, frames out, and which command has its turn when.
 
-Above `actions`, which does what commands say; below `host`, which has the pipes and the time. Nothing here waits,
-reads or writes: what came in is told by `receive`, `advance` and `disconnect`, and frames leave through `write`.
+Nothing here waits, reads or writes: what came in is told by `receive`, `advance` and `disconnect`, and frames
+leave through `write`.
 """
 
 from __future__ import annotations

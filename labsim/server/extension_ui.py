@@ -1,8 +1,6 @@
 """What an extension can call of the UI besides its dialogs: what travels to a client, and what does not.
 
-Above `frames`, below `server`. rpc/R-22 to rpc/R-23, rpc/R-24: the calls that nobody answers are one frame
-each; what only a terminal can do is accepted, and nothing comes of it. There is no `ask_dialog`: over RPC that
-method does not exist.
+There is no `ask_dialog`: over RPC that method does not exist.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The server as a process: two pipes and the real time around `server`, which has neither.
 
-Above `server` and `lines`, below `__main__`. The one loop that waits: for bytes of the client, or for the next
-moment at which something is due. A thread of its own reads, because not every system can wait for a pipe and a
-time at once; it hands the bytes on a few at a time, so a client that sends faster than it is served has to wait.
+The one loop that waits: for bytes of the client, or for the next moment at which something is due. A thread of its
+own reads, because not every system can wait for a pipe and a time at once; it hands the bytes on a few at a time,
+so a client that sends faster than it is served has to wait.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A ledger for a process that runs as long as its client likes: it keeps the newest events and counts the others.
 
-Above `labsim.events`, below `server`. In a case the whole ledger is the point; a server is asked for it now and
-then, and must not grow with what it has been told.
+In a case the whole ledger is the point; a server is asked for it now and then, and must not grow with what it has
+been told.
 """
 
 from __future__ import annotations

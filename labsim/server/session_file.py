@@ -1,8 +1,7 @@
 """Session entries on disk: one file for each session, one line for each entry, nothing ever rewritten.
 
-Beside `store`, which does the same in memory. The only module of this package that opens a file, and only in the
-folder that its caller hands it; no case reaches it. A grant never gets here, so nothing can read one back
-(review/V-13).
+The only module of this package that opens a file, and only in the folder that its caller hands it; no case reaches
+it. A grant never gets here, so nothing can read one back (review/V-13).
 """
 
 from __future__ import annotations

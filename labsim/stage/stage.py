@@ -1,9 +1,9 @@
 """The stage: plays coroutines to their next question, on a clock of its own.
 
-Above `events` and `terms`, below every part that waits. Engine code is `async def` and reads like the numbered
-steps it teaches, but no event loop runs it. The stage drives a coroutine until it can go no further, which is
-when a question is open or a timer is pending; `reply` and `advance` are what moves it on. So a scripted answer,
-a click, a frame from a client and a jump in time all take the same path, and none of them waits for real.
+Engine code is `async def` and reads like the numbered steps it teaches, but no event loop runs it. The stage
+drives a coroutine until it can go no further, which is when a question is open or a timer is pending; `reply` and
+`advance` are what moves it on. So a scripted answer, a click, a frame from a client and a jump in time all take
+the same path, and none of them waits for real.
 
 Theory. A `Future` is a value that is not there yet; awaiting one parks the coroutine on it. A `Task` is a
 coroutine the stage has started, and is itself a future of its result. Settling a future puts whoever is parked

@@ -1,8 +1,8 @@
 """Dialogs as the engine sees them, and the adapters that carry them to whoever replies.
 
-Above `stage`, below `extensions` and `wrapper`. Four adapters share one protocol: nobody there (`InertUI`), a
-list of answers (`ScriptedUI`), the stage's open questions (`QuestionUI`), and a client over RPC (`rpc.adapter`).
-The engine must not know which one it has; only `has_ui` may be asked (wrapper/W-37).
+Four adapters share one protocol: nobody there (`InertUI`), a list of answers (`ScriptedUI`), the stage's open
+questions (`QuestionUI`), and a client over RPC (`rpc.adapter`). The engine must not know which one it has; only
+`has_ui` may be asked (wrapper/W-37).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Evidence: a file in which a run says what it played, and what that showed.
 
-Above the engine; used by `workbook evidence`. Case files never claim a run, so whoever wants to rely on one writes
-this file, from the versions and fixtures at hand. Nothing in it depends on the time or the machine: two runs of the
-same editions write the same bytes, and so a copy can be checked by writing it again.
+Case files never claim a run, so whoever wants to rely on one writes this file, from the versions and fixtures at
+hand. Nothing in it depends on the time or the machine: two runs of the same editions write the same bytes, and so
+a copy can be checked by writing it again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Making a chapter: a folder that holds a small chapter which works, to be changed into one's own.
 
-Above `baking` and `catalogue`; below the command line. The scaffold lies in `fixtures/scaffold` and is a chapter
-like any other, under the id `my-desk`. Its notebook has no outputs there: those of a new chapter come from running
-it, so that a scaffold can never show what the engine does not do.
+The scaffold lies in `fixtures/scaffold` and is a chapter like any other, under the id `my-desk`. Its notebook has
+no outputs there: those of a new chapter come from running it, so that a scaffold can never show what the engine
+does not do.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """What `pytest --workbook DIR` collects: a chapter as a folder, its files, and an item for each thing in them.
 
-Below `pytest_plugin`, which loads this only when it is asked for; above `check_chapter`, which finds faults, and
-`cell_comparison`. Nothing is judged here: the faults of a chapter's data are those of `check_chapter`, each told by
-the item whose part of the file it is about. So `cases.json::two-calls` is red for what `workbook check-chapter`
-says of that case, and a notebook's cell is red where it shows something else than was saved.
+Nothing is judged here: the faults of a chapter's data are those of `check_chapter`, each told by the item whose
+part of the file it is about. So `cases.json::two-calls` is red for what `workbook check-chapter` says of that
+case, and a notebook's cell is red where it shows something else than was saved.
 
 What cannot be collected is an error, and so is a chapter in which there is nothing to test.
 """

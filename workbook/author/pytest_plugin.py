@@ -1,6 +1,5 @@
 """The pytest plug-in: `pytest --workbook DIR` tests a chapter, or a folder of chapters, item by item.
 
-On top of `pytest_items`, where the items are, and loaded by every pytest of an environment that has the workbook.
 So until the option is given nothing happens here, and nothing is imported that pytest has not imported itself.
 """
 

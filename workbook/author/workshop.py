@@ -1,8 +1,7 @@
 """A workshop in a notebook: a chapter in a scratch folder, to look at, break, check, mend and bake.
 
-Above `authoring`, `check_chapter` and `authoring_diff`; used by the guide `write-a-chapter`, and by whoever would
-rather write in a notebook than at a command line. What it shows has no path of a machine in it. Each method is one
-command, or one change in an editor; nothing is done here that cannot be done with those.
+What it shows has no path of a machine in it. Each method is one command, or one change in an editor; nothing is
+done here that cannot be done with those.
 """
 
 from __future__ import annotations

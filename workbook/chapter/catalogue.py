@@ -1,7 +1,6 @@
 """Every chapter there is: the built-in ones, and those that instructors add without a change of this package.
 
-Above `chapter_file`, which reads one chapter's `chapter.toml`; below `chapters` and the command line. Chapters are
-looked for, in this order:
+Chapters are looked for, in this order:
 
 * among the built-in ones (`built_in`);
 * in folders that a command or a notebook names;

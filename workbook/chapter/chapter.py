@@ -1,7 +1,7 @@
 """A chapter as a notebook uses it: its cases to play, its checkpoints to answer, one learner's progress.
 
-On top of everything else that a notebook needs; below only the notebooks. A chapter is a set of data files
-(`ChapterFiles`), which `catalogue` finds; nothing else in the workbook has to know where a chapter came from.
+A chapter is a set of data files (`ChapterFiles`), which `catalogue` finds; nothing else in the workbook has to
+know where a chapter came from.
 """
 
 from __future__ import annotations

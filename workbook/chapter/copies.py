@@ -1,8 +1,7 @@
 """The learner's copies: clean notebooks in a folder of their own, made once and never overwritten.
 
-Above `library` (where the worked editions are) and `catalogue` (where other people's are); below the command line.
-A worked edition shows what the scripted learner saw; a copy shows nothing yet. One rule decides which files are the
-learner's: whatever is already there.
+A worked edition shows what the scripted learner saw; a copy shows nothing yet. One rule decides which files are
+the learner's: whatever is already there.
 
 Where something is to be written, a worked edition holds what the scripted learner wrote. Such a cell says in its
 metadata what a copy has in its place: `"cedar": {"skeleton": "…"}`, the text to begin with, or

@@ -1,7 +1,7 @@
 """A chapter's `engine.py`: run when the chapter is opened, and only then; what it registers is what cases can name.
 
-Above `labsim.extras`; below `chapters`. This is the instructor's own code and runs with the permissions of whoever
-opens the chapter, as its notebook does. No case can bring code along: a case is data, and names what is registered.
+This is the instructor's own code and runs with the permissions of whoever opens the chapter, as its notebook does.
+No case can bring code along: a case is data, and names what is registered.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A chapter as files: `chapter.toml`, read strictly, and where the other parts of the chapter are.
 
-Below `catalogue`, which finds chapters, and `chapters`, which opens them. A chapter is a folder. Its `chapter.toml`
-says what the chapter is called and where it comes among the others; the other parts have usual names, so that most
-chapters name none of them:
+A chapter is a folder. Its `chapter.toml` says what the chapter is called and where it comes among the others; the
+other parts have usual names, so that most chapters name none of them:
 
     id = "greenhouse-desk"
     title = "Ask once for the whole greenhouse"

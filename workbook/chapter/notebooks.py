@@ -1,7 +1,6 @@
 """Where the worked notebooks are, and how any notebook file is read.
 
-Above `labsim.library`; below `copies`, `nbguard` and the command line. `nbformat` takes long to import, so it is
-imported only when a notebook is read.
+`nbformat` takes long to import, so it is imported only when a notebook is read.
 """
 
 from __future__ import annotations

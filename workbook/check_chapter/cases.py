@@ -1,7 +1,6 @@
 """The second layer of `check_chapter`: what the chapter says, held against what its cases show when played.
 
-Above `checkpoints.check` and `exercise_check`, which judge; no notebook and no kernel. Which option is right is
-never written down, so this is where it is found out that exactly one is.
+Which option is right is never written down, so this is where it is found out that exactly one is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Is a chapter whole? All that can be found out about it by reading, by playing and by running, in that order.
 
-Above the layers (`check_chapter_files`, `_cases`, `_wording`, `_notebook`, `_runs`); below the command line and the
-pytest plug-in. A layer that finds something keeps the later ones from starting, since those would trip over the
-same thing and say it worse; and nobody waits for a kernel to be told of a missing comma.
+A layer that finds something keeps the later ones from starting, since those would trip over the same thing and say
+it worse; and nobody waits for a kernel to be told of a missing comma.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """How a learner stands with a checkpoint, and whether a chapter's checkpoints are right: found by playing.
 
-Above `checkpoint_file` and `judged`; below `reveal`, which shows it, and `prediction`, which asks. Nothing here is
-stored: a verdict is worked out from the ledger each time it is wanted.
+Nothing here is stored: a verdict is worked out from the ledger each time it is wanted.
 """
 
 from __future__ import annotations

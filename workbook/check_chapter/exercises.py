@@ -1,7 +1,6 @@
 """Are the exercises themselves right? Each situation is played with its own scripted answers, each sweep made.
 
-Above `exercise_file` and the gradings that play; used by tests and by whoever checks a chapter. An exercise whose
-own answers do not meet what it expects could never be got right.
+An exercise whose own answers do not meet what it expects could never be got right.
 """
 
 from __future__ import annotations

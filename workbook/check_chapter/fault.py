@@ -1,7 +1,6 @@
 """A fault of a chapter, with the place where an author has to look, and the files of the chapter that is checked.
 
-Below all the checks of `check_chapter`; above `chapter_file` and `json_places`. The readers of cases, checkpoints
-and exercises name a fault by its path inside the file; the line is added here.
+The readers of cases, checkpoints and exercises name a fault by its path inside the file; the line is added here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The first layer of `check_chapter`: is every file there, is it what its format asks for, and is it the author's?
 
-Above the readers of each format; plays nothing. A reader stops at the first fault of a file. An author wants all of
-them, so a list that is refused as a whole is read again entry by entry.
+A reader stops at the first fault of a file. An author wants all of them, so a list that is refused as a whole is
+read again entry by entry.
 """
 
 from __future__ import annotations

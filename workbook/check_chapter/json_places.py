@@ -1,7 +1,7 @@
 """Where a place inside a JSON text is: the line of `cases[2] (its-id).given.mode`.
 
-Below `check_chapter`, which tells authors where to look. The readers of cases and checkpoints name a fault by its
-path; an editor goes to a line. Only text that is JSON has lines here; of anything else the readers give the line.
+The readers of cases and checkpoints name a fault by its path; an editor goes to a line. Only text that is JSON has
+lines here; of anything else the readers give the line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The fourth layer of `check_chapter`: the notebook as it is saved, before anything of it is run.
 
-Above `nbguard` and `check_chapter_wording`. A worked edition holds what the scripted learner saw, readable
-anywhere: text and tables, no widgets, nothing of a machine, and words for whoever does not see a picture. Every
-section that says something goes on to show it.
+A worked edition holds what the scripted learner saw, readable anywhere: text and tables, no widgets, nothing of a
+machine, and words for whoever does not see a picture. Every section that says something goes on to show it.
 """
 
 from __future__ import annotations

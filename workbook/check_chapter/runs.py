@@ -1,7 +1,7 @@
 """The last layer of `check_chapter`: both editions of the notebook, run in kernels of their own.
 
-Above `baking`. The worked edition has to be what the scripted learner sees today, byte for byte, and again so; the
-clean one has to run to its end with nobody there, and must not give an answer away.
+The worked edition has to be what the scripted learner sees today, byte for byte, and again so; the clean one has
+to run to its end with nobody there, and must not give an answer away.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The third layer of `check_chapter`: words that stop being true when something moves, and words left over.
 
-Above `check_chapter_parts`; below `check_chapter`. Options are shown in an order that may change, on paper and by a
-screen reader as well as here: so nothing may point at one by where it stands.
+Options are shown in an order that may change, on paper and by a screen reader as well as here: so nothing may
+point at one by where it stands.
 """
 
 from __future__ import annotations

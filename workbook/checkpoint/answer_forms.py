@@ -1,7 +1,6 @@
 """The form of an answer, kind by kind: what counts as one, how it is given, and how it is put in words.
 
-Above `checkpoint_kinds` and `page`; below `prediction`, which asks for answers and keeps them. Nothing here knows
-which answer is right, so nothing here can tell.
+Nothing here knows which answer is right, so nothing here can tell.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The control of one checkpoint: a group of options, several fields, steps to put in order, or a text.
 
-Above `controls`, whose base it shares; `prediction` owns it. Like all controls it holds no rule: it shows what it
-is told, and hands what a button sent to whoever made it.
+Like all controls it holds no rule: it shows what it is told, and hands what a button sent to whoever made it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Checkpoints as data: the file format, read strictly, and its JSON Schema.
 
-Above `checkpoint_kinds`, which it reads, and `judging`; below `checkpoints`, which plays the cases. A file holds
-questions, beliefs and explanations, and never says which answer is right: that is found by playing the case.
-`fixtures/schema/checkpoints.schema.json` is made by `schema_text`.
+A file holds questions, beliefs and explanations, and never says which answer is right: that is found by playing
+the case. `fixtures/schema/checkpoints.schema.json` is made by `schema_text`.
 """
 
 from __future__ import annotations

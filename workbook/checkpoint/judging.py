@@ -1,7 +1,6 @@
 """Answers judged by a played case: what each predicted, beside what the ledger shows.
 
-Above `checkpoint_kinds` and `judging`; below `checkpoints`, `which_row` and the reveals. Nothing here is stored:
-whoever wants to know whether an answer is right plays the case and asks.
+Nothing here is stored: whoever wants to know whether an answer is right plays the case and asks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What a checkpoint is made of: the four kinds, their parts, and the beliefs behind wrong answers.
 
-Above `labsim.case.model`, whose vocabulary predictions use, and `answers`; below `checkpoint_file`, which reads
-them from files, and everything that asks, judges or shows them. No part of a checkpoint says which answer is right:
-a choice and the fields claim what a run may show, the steps of an order name events of it, and the rest is found by
-playing.
+No part of a checkpoint says which answer is right: a choice and the fields claim what a run may show, the steps of
+an order name events of it, and the rest is found by playing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What a control of a checkpoint is told: one stage after the other, and nothing of a later one.
 
-Above `outcome` and `answer_forms`; below `prediction`. The leakage tests read all of it: before a commit there is
-no `Outcome` to take anything from.
+The leakage tests read all of it: before a commit there is no `Outcome` to take anything from.
 """
 
 from __future__ import annotations

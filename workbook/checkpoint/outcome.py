@@ -1,7 +1,6 @@
 """What came of one committed answer: the reveal with all that the learner said since, as one page or part by part.
 
-Above `reveal`, `which_row` and `confidence`; below `checkpoint_view`, which shows the parts one after the other,
-and `prediction`, which shows them as one page. The verdict is that of the first commit, whatever was voted later.
+The verdict is that of the first commit, whatever was voted later.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """One checkpoint put to a learner: choose, commit, and only then the reveal.
 
-Above `answer_forms`, `outcome`, `checkpoint_view` and `progress`; below `chapters`. Whatever is asked of it, by a
-button, by code in a cell or by the scripted learner, goes through the same methods, and what is shown is worked out
-anew from the store, so a restarted kernel or a second window cannot disagree with it. Before a commit nothing that
-it sends or shows says which answer is right: the case is not even played.
+Whatever is asked of it, by a button, by code in a cell or by the scripted learner, goes through the same methods,
+and what is shown is worked out anew from the store, so a restarted kernel or a second window cannot disagree with
+it. Before a commit nothing that it sends or shows says which answer is right: the case is not even played.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The reveal: what a committed prediction is shown, all of it worked out from runs of the cases.
 
-Above `reveal_parts` and the reveals of single kinds; below `prediction`, which asks for a commit first. Explains
-every answer, right or wrong: what it predicts, why it holds or not, which belief lies behind it, and which rows of
-which ledger speak against it.
+Explains every answer, right or wrong: what it predicts, why it holds or not, which belief lies behind it, and
+which rows of which ledger speak against it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The parts that reveals of every kind are put together from.
 
-Above `judged` and `ledger_rows` (which judge) and `page` (which shows); below `reveal`, `reveal_fields` and
-`reveal_order`. All of it is worked out from runs of the cases.
+All of it is worked out from runs of the cases.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Which row differed from your prediction? Asked after the reveal, and checked against the ledger.
 
-Above `judged` and `ledger_rows`; below `prediction`, which asks and keeps the answer. To point at a row is to read
-the ledger, so this comes before anybody explains it.
+To point at a row is to read the ledger, so this comes before anybody explains it.
 """
 
 from __future__ import annotations

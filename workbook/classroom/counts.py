@@ -1,9 +1,8 @@
 """What a class made of each question: answers counted, confidences, second votes, resets, beliefs held and shed.
 
-Above `fold`, which says what one learner's records come to, and `class_files`; below the report and its command.
 Counts only: learners go in one by one and nothing of them stays but numbers, so ten thousand take no more memory
-than ten, and no name and no free text of anybody can come out again. Nor can a text that stands in a file
-in the place of an answer: whatever a question does not offer is one thing to count, and is not repeated.
+than ten, and no name and no free text of anybody can come out again. Nor can a text that stands in a file in the
+place of an answer: whatever a question does not offer is one thing to count, and is not repeated.
 
 A first prediction counts whether its reveal was seen or not, since a class votes before it looks. The instructor
 who counts has the chapters, and so the answers; what is right is found as everywhere, by playing the case.

@@ -1,7 +1,7 @@
 """A class report's numbers as CSV, for a spreadsheet or a program.
 
-Above `classroom`; beside the page, which shows less of them. A cell that a spreadsheet would take for a formula is
-marked as text, since the names of files, and what is wrong with them, come from anybody.
+A cell that a spreadsheet would take for a formula is marked as text, since the names of files, and what is wrong
+with them, come from anybody.
 """
 
 from __future__ import annotations

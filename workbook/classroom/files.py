@@ -1,8 +1,7 @@
 """The files that a class handed in: each read strictly, or set aside with the reason.
 
-Above `my_work`, which knows the format; below `classroom`, which counts. Files come from many hands, so nothing is
-expected of them: one that is damaged, foreign, too large or there twice is named and passed over, and costs nobody
-else an answer. Only one file is in memory at a time.
+Files come from many hands, so nothing is expected of them: one that is damaged, foreign, too large or there twice
+is named and passed over, and costs nobody else an answer. Only one file is in memory at a time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """From a folder of exports to a folder with a report.
 
-Above `class_files`, `classroom`, `class_page` and `class_tables`; below the command. Reports are made anew each
-time, so an earlier report is written over; anything else of the same name is left alone, and then nothing is
-written at all.
+Reports are made anew each time, so an earlier report is written over; anything else of the same name is left
+alone, and then nothing is written at all.
 """
 
 from __future__ import annotations

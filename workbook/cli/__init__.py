@@ -1,8 +1,8 @@
 """The `workbook` command: one short function for each thing a learner or an author asks for.
 
-On top of everything; no rule lives here. Whatever takes long to import is imported by the command that needs it, so
-that `workbook --help` answers at once. What goes wrong with a learner's input is one line on stderr and exit code 1
-(2 for a command line that cannot be understood).
+Whatever takes long to import is imported by the command that needs it, so that `workbook --help` answers at once.
+What goes wrong with a learner's input is one line on stderr and exit code 1 (2 for a command line that cannot be
+understood).
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What an instructor asks of the command line about chapters of their own.
-
-Above `authoring`, `check_chapter` and `authoring_diff`, which are imported where they are needed; below `cli`,
-which has the whole command line and turns errors into one line.
-"""
+"""What an instructor asks of the command line about chapters of their own."""
 
 from __future__ import annotations
 

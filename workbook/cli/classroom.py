@@ -1,7 +1,4 @@
-"""What somebody who teaches asks of the command line about a class.
-
-Above `class_report`, imported where it is needed; below `cli`, which turns errors into one line.
-"""
+"""What somebody who teaches asks of the command line about a class."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a learner asks of the command line about their own work.
-
-Above `progress_page` and `export`, which are imported where they are needed; below `cli`, which has the whole
-command line and turns errors into one line.
-"""
+"""What a learner asks of the command line about their own work."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """What does a yes authorise, here and there? One table whose every cell is a run, and opens the ledger behind it.
 
-Above `tables` and `chapters`; used by the Gate Desk's notebook. A cell says what became of the last call of its
-case: whether a person was asked about it, and otherwise whether it ran. Nothing is written down but which case is
-played for which cell; a case that is not there is said to be not played. While a checkpoint about one of the cases
-is not answered, the table is withheld.
+A cell says what became of the last call of its case: whether a person was asked about it, and otherwise whether it
+ran. Nothing is written down but which case is played for which cell; a case that is not there is said to be not
+played. While a checkpoint about one of the cases is not answered, the table is withheld.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Exercises as data: the file format, read strictly, and its JSON Schema.
 
-Above `exercise_kinds`, which it reads; below `exercise_check`, which plays what it read, and `chapters`. A file
-says what has to come out and never how to get there. `fixtures/schema/exercises.schema.json` is made by
+A file says what has to come out and never how to get there. `fixtures/schema/exercises.schema.json` is made by
 `schema_text`.
 """
 

@@ -2,9 +2,9 @@
 # (the pieces are shown to learners, who write no types)
 """Pieces of a host that look right and are not, each beside one that is: for learners to break.
 
-Below `exercise_file`, which names them, and `grading_traces`, which plays them. They are shown to learners as they
-stand here, so each is short, and its flaw is one that real hosts had: it looks at what was asked for and not at
-what would run, it remembers a yes, it compares beginnings, it counts on a rule that another one replaces.
+They are shown to learners as they stand here, so each is short, and its flaw is one that real hosts had: it looks
+at what was asked for and not at what would run, it remembers a yes, it compares beginnings, it counts on a rule
+that another one replaces.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """What has to be true of every run, whatever is asked and whoever answers: read from the ledger alone.
 
-Above `labsim.play.report`; below `exercise_file` (an exercise names the ones it holds somebody to) and `grading`.
 Each gives the rows of the ledger that speak against it, so that nobody has to take a verdict on trust.
 """
 

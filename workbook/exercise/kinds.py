@@ -1,8 +1,7 @@
 """What an exercise is made of: what is handed in, and the situations it is tried in, written or made from parts.
 
-Above `labsim.case.model`, whose vocabulary the situations use, `flawed` and `invariants`; below `exercise_file`,
-which reads exercises from files, and everything that plays them. A situation is a case whose scripted answers are
-those of somebody who does it right; no part of an exercise says how to get there.
+A situation is a case whose scripted answers are those of somebody who does it right; no part of an exercise says
+how to get there.
 """
 
 from __future__ import annotations

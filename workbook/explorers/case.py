@@ -1,6 +1,5 @@
 """A panel's state as a case, and a case as a panel's state: what is copied out, and what is read back.
 
-Above `explorer_state`, which knows the words, and `labsim.case.model`, which reads strictly; below `explorer_view`.
 What a case says and no control can say is kept as it is and goes out again as it came in; what the panel cannot
 honour (claims about another run, another scenario) is named, or refused.
 """

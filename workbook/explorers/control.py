@@ -1,7 +1,6 @@
 """The what-if panel as an anywidget: its controls, its problems, and blocks and a picture of what follows.
 
-Above `controls`, whose manners it shares; `explorer_panel` owns it. It holds no rule: it shows what it is told, and
-sends which control was set to which word.
+It holds no rule: it shows what it is told, and sends which control was set to which word.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How the what-if panel's state is shown: its controls with their options, remarks on it, and as a table.
-
-Above `explorer_view`, whose dialogs tell how many answers there are to give; below `explorer_panel`.
-"""
+"""How the what-if panel's state is shown: its controls with their options, remarks on it, and as a table."""
 
 from __future__ import annotations
 

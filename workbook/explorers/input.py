@@ -1,7 +1,7 @@
 """What somebody sets a control of the what-if panel to, as the panel's own word.
 
-Above `explorer_case`, below `explorer_panel`. A browser sends words; code may also say what a case says: True,
-None, "rpc", an answer as it comes back from a dialog.
+A browser sends words; code may also say what a case says: True, None, "rpc", an answer as it comes back from a
+dialog.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The what-if panel in a notebook: a state to be set by controls or by code, and everything that follows from it.
 
-Above `explorer_view`, which plays and shows, and `explorer_control`, the widget; below the notebooks. The panel
-never changes what somebody has set. Where controls contradict each other nothing is played: the panel says which
-they are, and offers to set one of them. The last state that was a case stays the panel's own until then.
+The panel never changes what somebody has set. Where controls contradict each other nothing is played: the panel
+says which they are, and offers to set one of them. The last state that was a case stays the panel's own until
+then.
 """
 
 from __future__ import annotations

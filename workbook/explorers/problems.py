@@ -1,7 +1,7 @@
 """Which words of the what-if panel contradict each other, in sentences, and what would put them right.
 
-Above `explorer_state`, below `explorer_case`, which also asks the reader of cases. A contradiction is told and
-never settled in silence: a panel that dropped an answer by itself would teach that it had never counted.
+A contradiction is told and never settled in silence: a panel that dropped an answer by itself would teach that it
+had never counted.
 """
 
 from __future__ import annotations

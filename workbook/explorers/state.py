@@ -1,8 +1,7 @@
 """The what-if panel's state: a word for each control, and the piece of a case that each of them writes.
 
-Above `labsim.case.model`, whose vocabulary it writes; below `explorer_problems`, which says what cannot be meant
-together, and `explorer_case`, which reads a case back. No widget, no playing, no sentence. The space is finite:
-`SPACE` has every word of every control, so a test can draw states at random and a front end can be built from it.
+No widget, no playing, no sentence. The space is finite: `SPACE` has every word of every control, so a test can
+draw states at random and a front end can be built from it.
 """
 
 from __future__ import annotations

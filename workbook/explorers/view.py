@@ -1,8 +1,7 @@
 """What the what-if panel shows for one state: decision and rule, lifecycle, prompts, picture, what was observed.
 
-Above `labsim.play.performance`, which plays the state's case, and the tables and pictures, which read the ledger;
-below `explorer_panel`. Nothing is decided here: every figure and every word on a decision is read from a report. A
-case that was seen lately is not played again.
+Nothing is decided here: every figure and every word on a decision is read from a report. A case that was seen
+lately is not played again.
 """
 
 from __future__ import annotations

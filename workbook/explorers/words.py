@@ -1,6 +1,6 @@
 """What the what-if panel says: the labels of its controls, its options in words, and each rule in one sentence.
 
-Beside `explorer_case`, above `explorer_state`; used by `explorer_view` and `explorer_panel`. Text only.
+Text only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Settings, handlers and approvers of the first host, tried: first as it is written, then as it is made.
 
-Above `call_play` and `invariants`; below `grading`, which makes a verdict of it. Nothing is compared with a model
-answer: what has to come out is what a case expects, and what has to hold is what an invariant says of its ledger.
+Nothing is compared with a model answer: what has to come out is what a case expects, and what has to hold is what
+an invariant says of its ledger.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Policies and approvers of the second host, tried in the situations of an exercise.
-
-Above `submissions` and the host's scenario; below `grading`, which makes a verdict of it.
-"""
+"""Policies and approvers of the second host, tried in the situations of an exercise."""
 
 from __future__ import annotations
 

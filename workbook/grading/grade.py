@@ -1,8 +1,7 @@
 """An attempt at an exercise, tried: whatever the learner's code does is part of the answer.
 
-On top of the exercises: above `graded`, whose verdicts it gives, and everything that plays what was handed in;
-below `chapters`. Nothing is compared with a model answer: each situation is a case that is played, and what has to
-come out is what the case expects.
+Nothing is compared with a model answer: each situation is a case that is played, and what has to come out is what
+the case expects.
 """
 
 from __future__ import annotations

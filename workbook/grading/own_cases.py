@@ -1,7 +1,6 @@
 """A learner's own case: read as strictly as the workbook's, played, and its claims beside what the run shows.
 
-Above `plain_json` and `labsim.play.performance`; below `grading`. In a notebook its functions are `wb.check_case`
-and `wb.check_cases`.
+In a notebook its functions are `wb.check_case` and `wb.check_cases`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """How an attempt at an exercise stands, and the page that explains it: not a verdict without the run that shows it.
 
-Above `grading_gate`, `grading_calls`, `grading_traces` and `own_cases`, which play; below `grading`, which decides.
 Four answers are told apart: not attempted, not yet, right, and code that failed.
 """
 

@@ -1,7 +1,7 @@
 """A trace that shall break a given piece: read, played with the piece, and played with a sound one beside it.
 
-Above `grading_calls` and `flawed`; below `grading`. A trace proves something about the piece only if it makes the
-flawed one do what it must not, and the sound one does not do it in the same run.
+A trace proves something about the piece only if it makes the flawed one do what it must not, and the sound one
+does not do it in the same run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """How well somebody's certainty fits: each commit scored by a proper rule, for that learner alone.
 
-Above `answers`, whose four levels stand for a probability each; below `prediction`, which tells one score after the
-reveal, and the summary of a learner's progress. The rule is Brier's: the squared distance between the stated
-probability and what came of it (1 for a right answer, 0 for a wrong one). It is proper: nobody can expect a better
-score than by naming the level that is nearest to what they believe, so neither modesty nor boasting gains anything.
+The rule is Brier's: the squared distance between the stated probability and what came of it (1 for a right answer,
+0 for a wrong one). It is proper: nobody can expect a better score than by naming the level that is nearest to what
+they believe, so neither modesty nor boasting gains anything.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A file that only grows, line by line, and survives whatever happens while it grows.
 
-Below `progress`, which knows what the lines mean; above the file system and filelock. Works on bytes.
+Works on bytes.
 
 A line is final once its newline and an fsync are behind it. A writer that dies in between leaves a piece of a line
 at the end. Readers see it as the tail, and the next writer moves it into a file of its own before it goes on. So no

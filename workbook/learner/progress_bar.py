@@ -1,8 +1,7 @@
 """A progress bar for work that takes more than a moment, and none anywhere else.
 
-Below whatever reads or goes through millions of rows. The bar goes to stderr, appears after a second, and leaves
-nothing behind. The scripted learner never sees one: what a worked edition shows does not depend on how fast a
-machine is.
+The bar goes to stderr, appears after a second, and leaves nothing behind. The scripted learner never sees one:
+what a worked edition shows does not depend on how fast a machine is.
 """
 
 from __future__ import annotations

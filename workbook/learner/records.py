@@ -1,7 +1,6 @@
 """What a learner can answer, as records, and how a file of them is read.
 
-Below `progress`, which keeps the file and decides what stands; above `journal`, which keeps the bytes safe. Knows
-nothing of notebooks, cases or widgets.
+Knows nothing of notebooks, cases or widgets.
 
 One record a line; the first line says whose file it is. Records carry no wall-clock time, only the number of their
 line, so that the same answers give the same file.

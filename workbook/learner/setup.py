@@ -1,7 +1,7 @@
 """The first cell of a notebook: is everything here, and where are the answers kept?
 
-Beside `chapters`; changes nothing. What differs from machine to machine is said to a person only, so that the
-worked editions can be compared word for word.
+What differs from machine to machine is said to a person only, so that the worked editions can be compared word for
+word.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The learner's progress: one append-only file of answers beside the learner's copies, and what stands in it.
 
-Below `checkpoints`, which decides what may be asked and shown; above `answers` (records) and `journal` (bytes).
-
 Nothing here ever changes or removes a line, a reset included, which only hides what stood before. What stands is
 always worked out from the lines, in their order. So two kernels cannot disagree for longer than one read, and every
 accident (a kernel killed while saving, a full disk, a careless editor) costs at most the one line that it struck.

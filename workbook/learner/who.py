@@ -1,7 +1,7 @@
 """Who answers: a person at the page, or the scripted learner whose answers stand in the files.
 
-Below everything that asks a learner something; the one place that looks at `CEDAR_LEARNER`. The scripted learner is
-what fills the worked editions and what CI replays: it takes the same path as a person, and shows text only.
+The scripted learner is what fills the worked editions and what CI replays: it takes the same path as a person, and
+shows text only.
 """
 
 from __future__ import annotations

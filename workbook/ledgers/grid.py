@@ -1,7 +1,6 @@
 """Rows of a ledger as a small table, without pandas: for a dialog that follows a play, and for a reveal.
 
-Above `played` and `grid`; below `dialogs`, `reveal` and `chapters`. `tables.ledger` has the same numbers and words,
-and more columns, as a DataFrame.
+`tables.ledger` has the same numbers and words, and more columns, as a DataFrame.
 """
 
 from __future__ import annotations

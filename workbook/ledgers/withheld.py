@@ -1,8 +1,7 @@
 """What stands in for a run that would answer a checkpoint before the learner has.
 
-Above `page`; below `chapters`, which hands it out, and the tables, which show it as it is. Running all must not
-give an answer away (design decision 3), and must not end in an error either: so a run of such a case is withheld,
-and every table or picture of it says which checkpoint comes first.
+Running all must not give an answer away (design decision 3), and must not end in an error either: so a run of such
+a case is withheld, and every table or picture of it says which checkpoint comes first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The second host behind a real client: the Agent Client Protocol, over the package of that name.
 
-Above `labsim.gate`; the only module that imports `acp`, so it is imported by whoever uses it (extra `acp`). The
-rules of asking a client are in `labsim.gate.asking`; here is only the round trip: a request out, an outcome back.
+The rules of asking a client are in `labsim.gate.asking`; here is only the round trip: a request out, an outcome
+back.
 
 Two worlds meet. The protocol lives on an asyncio loop and in real time; the host is played on a stage, in
 simulated time. A round trip is started on the loop and settles a future of the stage, under the stage's lock,

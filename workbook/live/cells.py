@@ -1,7 +1,7 @@
 """Running a cell again: what its earlier run left waiting is given up.
 
-Above `dialogs`, below `chapters`. JupyterLab takes the old dialogs off the page without telling the kernel, so the
-kernel has to notice by itself that the same cell is being run a second time.
+JupyterLab takes the old dialogs off the page without telling the kernel, so the kernel has to notice by itself
+that the same cell is being run a second time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The controls that a browser shows: anywidgets for dialogs, and for a desk to try things at.
 
-Above `grid`, for the look of its tables; below the controls that have a module of their own (`checkpoint_control`).
 `dialogs` and `bench` own them. A control is a few traits and a front-end file and holds no rule: it shows what it
-is told, and hands what a button sent to whoever made it. Plain ipywidgets cannot name a group of radio buttons, nor
-keep JupyterLab's one-key shortcuts away from a focused button; these can.
+is told, and hands what a button sent to whoever made it. Plain ipywidgets cannot name a group of radio buttons,
+nor keep JupyterLab's one-key shortcuts away from a focused button; these can.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The Review Desk as a program of its own, with a learner's notebook as the host at the other end of the pipe.
 
-Above `labsim.client.client`, which starts the process and never leaves it behind, and `captioned`. Nothing here
-waits for a person: a dialog that travels over the pipe is answered by what the cell says, or by a function of its
-own.
+Nothing here waits for a person: a dialog that travels over the pipe is answered by what the cell says, or by a
+function of its own.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A case played live: its dialogs as controls, its ledger beneath them, and nobody waiting in a cell.
 
-Above `labsim.play.performance`, whose driver this is, and `page`; below `chapters`. A question that opens is shown;
-a click replies to it and the play goes on from there, whichever thread the click is handled on. The scripted
-learner takes the same path, with the answers of the case. A dialog stays where it is after its answer, so that
-nothing moves under the pointer and the pressed button keeps the focus.
+A question that opens is shown; a click replies to it and the play goes on from there, whichever thread the click
+is handled on. The scripted learner takes the same path, with the answers of the case. A dialog stays where it is
+after its answer, so that nothing moves under the pointer and the pressed button keeps the focus.
 """
 
 from __future__ import annotations

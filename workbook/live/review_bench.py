@@ -1,8 +1,7 @@
 """A Review Desk under a learner's hands: commands, an agent, moves and late answers, in whatever order they like.
 
-Above `dialogs`, whose play this is, and `panel`; below the notebooks. There is no script to follow and no end: a
-button is one step of the engine's own step language (`labsim.case.review`), taken where the desk stands. The
-scripted learner presses the same buttons.
+There is no script to follow and no end: a button is one step of the engine's own step language
+(`labsim.case.review`), taken where the desk stands. The scripted learner presses the same buttons.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Baking: play a notebook as the scripted learner, and write what it shows into the worked edition.
 
-Above `catalogue`, which says where the notebook's own chapter is; beside `checking`, which compares what baking
-wrote. Notebooks are written here and never by a browser, which would add pictures and widget state of its own.
-`baked`, `played` and `run_unanswered` write nothing: they are for checks.
+Notebooks are written here and never by a browser, which would add pictures and widget state of its own. `baked`,
+`played` and `run_unanswered` write nothing: they are for checks.
 """
 
 from __future__ import annotations

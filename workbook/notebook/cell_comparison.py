@@ -1,8 +1,8 @@
 """Is what a cell shows today what was saved with it? As strict as nbval, in words of what an author can do.
 
-Above `nbguard` and nothing else of a chapter; used by the pytest plug-in. Compared are the kinds of outputs, their
-order and their texts. Left out are execution counts, tracebacks (the error itself is compared) and what the
-sanitiser of `checking` leaves out: the picture of a plot, whose bytes vary with matplotlib's version.
+Compared are the kinds of outputs, their order and their texts. Left out are execution counts, tracebacks (the
+error itself is compared) and what the sanitiser of `checking` leaves out: the picture of a plot, whose bytes vary
+with matplotlib's version.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Do the saved outputs of notebooks still hold? nbval, strict, with a guard against cells it would not look at.
 
-Above `library` and `nbguard`; below the command line. Each notebook is played in a process, a kernel and a progress
-folder of its own, so that the result depends on nothing but the notebook, and a learner's answers are neither read
-nor touched.
+Each notebook is played in a process, a kernel and a progress folder of its own, so that the result depends on
+nothing but the notebook, and a learner's answers are neither read nor touched.
 """
 
 from __future__ import annotations

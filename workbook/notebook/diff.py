@@ -1,7 +1,7 @@
 """What baking would change in a worked edition, as a diff of notebooks that a person can read.
 
-Above `baking`; below the command line. Writes nothing: the notebook is run into memory, and compared with what is
-saved. nbdime makes the diff, without its server; it is no requirement of a learner's, so it is looked for here.
+Writes nothing: the notebook is run into memory, and compared with what is saved. nbdime makes the diff, without
+its server; it is no requirement of a learner's, so it is looked for here.
 """
 
 from __future__ import annotations

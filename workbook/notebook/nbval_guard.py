@@ -1,9 +1,6 @@
 """What nbval would let through: cells whose outputs are never compared.
 
-Above nothing but the notebook format; used by `workbook check`, by the tests and in CI. nbval compares a cell's
-outputs with the saved ones, but passes a cell without looking if it was never run (no execution count: a cleared
-notebook is all green) or if a tag or a comment asks it to. A notebook counts as checked only if nbval passes and
-nothing is found here.
+A notebook counts as checked only if nbval passes and nothing is found here.
 """
 
 from __future__ import annotations

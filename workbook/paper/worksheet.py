@@ -1,8 +1,7 @@
 """The checkpoints of a chapter for paper: what is asked, what is given, and what every case really showed.
 
-Above `chapters`, `catalogue` and `judged`; below `worksheet_page`, which lays it out for A4, and the command line.
-No answer is stored anywhere: each is found here by playing its case, as the reveal of a notebook does. No learner's
-progress is looked at, since a sheet is for whoever holds it.
+No answer is stored anywhere: each is found here by playing its case, as the reveal of a notebook does. No
+learner's progress is looked at, since a sheet is for whoever holds it.
 """
 
 from __future__ import annotations

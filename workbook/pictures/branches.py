@@ -1,7 +1,6 @@
 """Two pictures of what happened at the Review Desk: the branches of a session, and the life of each grant.
 
-Above `picture` and `played`; below the notebooks. Both are read from the ledger of a played case; the phases, which
-no case decides, are in `review_phases`.
+Both are read from the ledger of a played case; the phases, which no case decides, are in `review_phases`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A sequence diagram as Mermaid source, for instructors who keep diagrams in their own documents.
 
-Above `arrows`, below `diagrams`. Mermaid has no quoting, so whatever could end a line, open a comment, close a
-block or start an entity is written as the number of its character, which Mermaid turns back into text.
+Mermaid has no quoting, so whatever could end a line, open a comment, close a block or start an entity is written
+as the number of its character, which Mermaid turns back into text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The phases of the Review Desk as a picture, drawn from the transition table that the engine itself uses.
 
-Above `picture`; below the notebooks. Nothing about a phase is typed here: names, steps, and what a step records or
-does to a grant are the table's own.
+Nothing about a phase is typed here: names, steps, and what a step records or does to a grant are the table's own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""A picture that is not a sequence: its plain form, its SVG, and a list in words for everyone who does not see it.
-
-Above `draw_svg`, whose style and whose manners it shares: no ids, no script, JupyterLab's colours, all text escaped
-where it enters. Below `review_diagrams` and `review_phases`, which lay pictures out.
-"""
+"""A picture that is not a sequence: its plain form, its SVG, and a list in words for who does not see it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pictures of what happened, drawn from the ledger and from nothing else.
 
-Above `arrows` and the drawing modules; below the notebooks. A diagram is a picture in JupyterLab, VS Code and
-exported pages, a list in words where styles are taken away, and characters in a terminal.
+A diagram is a picture in JupyterLab, VS Code and exported pages, a list in words where styles are taken away, and
+characters in a terminal.
 """
 
 from __future__ import annotations

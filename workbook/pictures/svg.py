@@ -1,8 +1,8 @@
 """A sequence diagram as an SVG inside HTML, and as a list in words for everyone who does not see the picture.
 
-Above `arrows`, below `diagrams`. The picture takes its colours from JupyterLab's theme, or from whatever
-surrounds it, so it is right in light and in dark. It has no ids (two pictures in one page cannot disturb each
-other) and no script. All text is untrusted and escaped here.
+The picture takes its colours from JupyterLab's theme, or from whatever surrounds it, so it is right in light and
+in dark. It has no ids (two pictures in one page cannot disturb each other) and no script. All text is untrusted
+and escaped here.
 
 Three readers are served by one piece of HTML. Where the style is respected, the picture shows and the list is only
 read aloud. Where a host takes styles and SVG away (a notebook that is not trusted yet, a code host), the `hidden`

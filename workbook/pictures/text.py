@@ -1,7 +1,7 @@
 """A sequence diagram in plain characters: lanes as columns, an arrow a line, the words beside it.
 
-Above `arrows`, below `diagrams`. Only ASCII is used for the drawing, since arrows and boxes from elsewhere are of
-uneven width in many fonts. The words stand in a column of their own, so none of them has to be shortened.
+Only ASCII is used for the drawing, since arrows and boxes from elsewhere are of uneven width in many fonts. The
+words stand in a column of their own, so none of them has to be shortened.
 """
 
 from __future__ import annotations

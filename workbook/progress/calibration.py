@@ -1,7 +1,6 @@
 """How well a learner's confidence fits: stated against what came true, a proper score, and the curve.
 
-Above `fold`, whose forecasts it looks at, and `plots`, which draws; below the summary and the class report. With
-few answers it says so and draws nothing: three answers make a line through three accidents.
+With few answers it says so and draws nothing: three answers make a line through three accidents.
 """
 
 from __future__ import annotations

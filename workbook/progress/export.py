@@ -1,7 +1,7 @@
 """Writing a learner's work beside their answers: one file to read, one for a class report.
 
-Above `my_work` and `my_work_text`, which say what is in them; below the command line. A file that is already there
-is written over only if it is what an earlier export of the same learner wrote, unchanged since.
+A file that is already there is written over only if it is what an earlier export of the same learner wrote,
+unchanged since.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What leaves a learner's folder: all of their work as one record, with the reader of the file that holds it.
 
-Above `fold` and `items`; below `export`, which writes it, and a class report, which reads thousands of them. The
-JSON file is this record and nothing else, so the fields below are its documentation:
+The JSON file is this record and nothing else, so the fields below are its documentation:
 
     {"format": "cedar-my-work", "version": 1, "learner": "learner-0123456789ab", "name": null,
      "with_confidence": true,

@@ -1,8 +1,7 @@
 """A learner's work as Markdown that reads well as it is and says the same when it is rendered.
 
-Above `fold` and `my_work`; below `export`. Nothing that a learner wrote becomes markup: free text stands in a fence
-that it cannot close, short words stand in code spans, and the words of chapters are escaped. Control characters are
-made visible, as everywhere.
+Nothing that a learner wrote becomes markup: free text stands in a fence that it cannot close, short words stand in
+code spans, and the words of chapters are escaped. Control characters are made visible, as everywhere.
 """
 
 from __future__ import annotations

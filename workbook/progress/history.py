@@ -1,7 +1,6 @@
 """What one learner's records come to: every answer with its history, every belief held or shed.
 
-Above `answers` (records) and `items` (questions, judged once); below the summary, the export, recall and a class
-report. A pure function of the two: no file, no widget, no case is played here. It takes any sequence of records,
+A pure function of the two: no file, no widget, no case is played here. It takes any sequence of records,
 pasted-together files included, and never raises.
 
 Two rules decide what an answer says about a learner.

@@ -1,8 +1,7 @@
 """The questions of all installed chapters, made ready for looking at answers.
 
-Above `catalogue`, `chapters` and `items`; below the summary, the export and a class report. This is where cases are
-played, once for each chapter. A chapter that cannot be opened keeps no other out: its answers are told apart, and
-why is said.
+This is where cases are played, once for each chapter. A chapter that cannot be opened keeps no other out: its
+answers are told apart, and why is said.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One learner's progress as a page: the value of a cell, and what `workbook progress` prints.
-
-Above `progress_summary`, whose values it shows, `bank` and `page`; below the notebooks and the command line.
-"""
+"""One learner's progress as a page: the value of a cell, and what `workbook progress` prints."""
 
 from __future__ import annotations
 

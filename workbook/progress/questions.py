@@ -1,8 +1,7 @@
 """Every question that a learner can be asked, as something that answers can be held against.
 
-Above `checkpoint_kinds` and `judged`; below `fold`, `recall` and `my_work`, which look at answers. An item keeps
-the report of its case, and what it was asked about an answer before: ten thousand learners who gave the same answer
-have it judged once, and no case is played for any of them.
+An item keeps the report of its case, and what it was asked about an answer before: ten thousand learners who gave
+the same answer have it judged once, and no case is played for any of them.
 """
 
 from __future__ import annotations

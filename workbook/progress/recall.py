@@ -1,9 +1,8 @@
 """Which two questions of earlier chapters come back at the beginning of a chapter.
 
-Above `fold`; below `chapters`, which asks them. What a learner got wrong comes back first: to be asked again later,
-without the answer in sight, is what makes it stay. A pure function of records and items, so the same answers bring
-the same questions back. Once one of the two is answered, both are settled: the choice is worked out from what stood
-in the file before that answer.
+What a learner got wrong comes back first: to be asked again later, without the answer in sight, is what makes it
+stay. A pure function of records and items, so the same answers bring the same questions back. Once one of the two
+is answered, both are settled: the choice is worked out from what stood in the file before that answer.
 """
 
 from __future__ import annotations

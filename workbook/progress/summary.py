@@ -1,7 +1,6 @@
 """One learner's progress as plain values: chapters, checkpoints, beliefs with their texts, calibration, what next.
 
-Above `fold` and `calibration`; below `progress_page`, which shows it, and `workbook progress --json`, which prints
-it. For the learner alone: how sure somebody was is nobody else's business.
+For the learner alone: how sure somebody was is nobody else's business.
 """
 
 from __future__ import annotations

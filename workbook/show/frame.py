@@ -1,8 +1,7 @@
 """A pandas DataFrame with a caption that looks the same under every version of pandas.
 
-Above `grid`, which draws it; below `tables` and its neighbours, which fill it. It is a DataFrame to everyone: sort,
-filter, count as usual. Whatever is made from it is a plain DataFrame, since a caption that was true of the whole
-need not be true of a part.
+It is a DataFrame to everyone: sort, filter, count as usual. Whatever is made from it is a plain DataFrame, since a
+caption that was true of the whole need not be true of a part.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A small table as text and as HTML: what every table of the workbook looks like.
 
-Below `captioned`, which is the pandas side; knows nothing of pandas or of cases. Cells are untrusted text: control
-characters are made visible here once more, and HTML is escaped here and nowhere else. The HTML reads well in three
-places: in JupyterLab with its theme's colours, where only the style is taken away (a notebook that is not trusted,
-a code host), and read aloud (caption, scoped headers, no empty header cell).
+Cells are untrusted text: control characters are made visible here once more, and HTML is escaped here and nowhere
+else. The HTML reads well in three places: in JupyterLab with its theme's colours, where only the style is taken
+away (a notebook that is not trusted, a code host), and read aloud (caption, scoped headers, no empty header cell).
 """
 
 from __future__ import annotations

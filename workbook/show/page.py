@@ -1,8 +1,8 @@
 """What a learner is shown, as blocks of text, and the three forms they take: text, HTML, data for a control.
 
-Above `grid`, which draws the tables; below everything that shows running text. Knows nothing of cases or answers.
-Text comes in as it is, often from a tool or a person, and is never markup: it is escaped here and in `grid` and
-nowhere else, and controls set it as text. So a page cannot say one thing in a browser and another on paper.
+Knows nothing of cases or answers. Text comes in as it is, often from a tool or a person, and is never markup: it
+is escaped here and in `grid` and nowhere else, and controls set it as text. So a page cannot say one thing in a
+browser and another on paper.
 """
 
 from __future__ import annotations

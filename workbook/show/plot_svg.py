@@ -1,10 +1,9 @@
 """A matplotlib figure as an SVG that may stand inside a page: theme colours, no styles that leak, no loose ids.
 
-Below `plots`, which says what is drawn. matplotlib takes most of a second to import and is imported only when a
-picture is made. What it writes is a document of its own, so four things are put right here. Its style sheet would
-hold for the whole notebook. Its ids would be there again in the next picture. Its black would be invisible on a
-dark page: whatever is drawn in `INK` takes the colour of the text around it instead. And what it has to say about
-fonts and folders is kept quiet, since a learner can do nothing about it.
+What it writes is a document of its own, so four things are put right here. Its style sheet would hold for the
+whole notebook. Its ids would be there again in the next picture. Its black would be invisible on a dark page:
+whatever is drawn in `INK` takes the colour of the text around it instead. And what it has to say about fonts and
+folders is kept quiet, since a learner can do nothing about it.
 """
 
 from __future__ import annotations

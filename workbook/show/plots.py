@@ -1,8 +1,7 @@
 """Plots: bars and curves as a picture, each with its words and its table.
 
-Above `plot_svg`, which makes the picture fit into a page, and `grid`, which has the table; knows nothing of cases,
-learners or policies. Series are told apart by hatch, marker or dash and named in a legend, so that the picture
-reads without its colours too. Labels are untrusted text: no formula is read in them, and everything is escaped.
+Series are told apart by hatch, marker or dash and named in a legend, so that the picture reads without its colours
+too. Labels are untrusted text: no formula is read in them, and everything is escaped.
 
 Where a host takes the style away (a notebook that is not trusted yet), the picture stays hidden and the table is
 all there is, as in `draw_svg`.

@@ -1,7 +1,7 @@
 """The stepper as an anywidget: all frames of a ledger at once, and the row that it begins with.
 
-Above `controls`, whose manners it shares; `stepper_view` owns it. Which row is shown is the front end's business
-alone: it steps, jumps and plays without a word to the kernel, and goes on doing so when the kernel is gone.
+Which row is shown is the front end's business alone: it steps, jumps and plays without a word to the kernel, and
+goes on doing so when the kernel is gone.
 """
 
 from __future__ import annotations

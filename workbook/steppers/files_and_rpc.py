@@ -1,7 +1,7 @@
 """A file operation with its fallbacks, and one dialog over RPC, followed event by event.
 
-Above `stepper_stops`, below `stepping`. Each is the whole of a case of its own: nothing is called, so there is no
-gate to pass (fallback/write-1 to fallback/write-8, fallback/delete-1 to fallback/delete-7, rpc/R-33 to rpc/R-41).
+Each is the whole of a case of its own: nothing is called, so there is no gate to pass (fallback/write-1 to
+fallback/write-8, fallback/delete-1 to fallback/delete-7, rpc/R-33 to rpc/R-41).
 """
 
 from __future__ import annotations

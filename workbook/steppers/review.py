@@ -1,8 +1,8 @@
 """A dialog of the Review Desk and the permission for one change, followed event by event.
 
-Above `stepper_stops`, below `stepping`. What can end a dialog without an outcome is not listed here: it is read off
-the desk's own table (`labsim.review.base.states.TRANSITIONS`), so that the stepper cannot say anything else than
-the desk does. Calls of the desk's tool are followed by `stepper_call`.
+What can end a dialog without an outcome is not listed here: it is read off the desk's own table
+(`labsim.review.base.states.TRANSITIONS`), so that the stepper cannot say anything else than the desk does. Calls
+of the desk's tool are followed by `stepper_call`.
 """
 
 from __future__ import annotations

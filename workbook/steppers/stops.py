@@ -1,7 +1,7 @@
 """What can stop a call, a dialog, a permission or a file operation: one table, with the rules that say so.
 
-At the bottom of the stepper, above `labsim` only. The followers (`stepper_call`, `stepper_gate`, `stepper_review`,
-`stepper_host`) say which of these can still happen at a row of a ledger; nothing else has a list of them.
+The followers (`call`, `gate`, `review`, `files_and_rpc`) say which of these can still happen at a row of a ledger;
+nothing else has a list of them.
 
 Two kinds are told apart, because a learner must not take one for the other. Most stops come before anything was
 done. A few are *late*: the tool was entered, so the effect stays whatever the caller is told afterwards

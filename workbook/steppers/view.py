@@ -1,8 +1,8 @@
 """Stepping through a ledger in a notebook: `wb.stepper(report)`.
 
-Above `stepping`, which has every word of it, and `stepper_control`, which moves; below the notebooks. Where there
-is no widget, and for the scripted learner, the same frames are one table, a row for each row of the ledger. Nothing
-here is decided: a frame says what could still stop a call, and this only says it in a line or in a list.
+Where there is no widget, and for the scripted learner, the same frames are one table, a row for each row of the
+ledger. Nothing here is decided: a frame says what could still stop a call, and this only says it in a line or in a
+list.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What any hand-in for the first host has in common: whether it was begun, whether it can be called, how it failed.
-
-Above `submissions`, whose words for trouble are used here; below `watched_handler` and `watched_approver`.
-"""
+"""What hand-ins for the first host have in common: whether begun, whether they can be called, how they failed."""
 
 from __future__ import annotations
 

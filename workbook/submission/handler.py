@@ -1,7 +1,7 @@
 """A learner's `tool_call` handler, as the host calls it: watched and bounded.
 
-Above `handed_in` and `bounded`; below `call_play`. What goes wrong is noted in the terms of whoever wrote it, and
-passed on to the host, for which a handler that fails has blocked (wrapper/W-12).
+What goes wrong is noted in the terms of whoever wrote it, and passed on to the host, for which a handler that
+fails has blocked (wrapper/W-12).
 """
 
 from __future__ import annotations

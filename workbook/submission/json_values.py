@@ -1,7 +1,6 @@
 """Values of a learner's that are to be data: a dictionary, or its JSON as text, and nothing that JSON cannot hold.
 
-Below everything that takes data from a notebook: traces, cases, what a handler returns. What comes back is a copy,
-so that nothing a learner does afterwards changes it.
+What comes back is a copy, so that nothing a learner does afterwards changes it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A case of the first host, played with somebody's own settings, handler or approver in place of the case's.
 
-Above what is watched (`watched_handler`, `watched_approver`) and the engine's scenarios; below `grading_calls` and
-`grading_traces`. The same case, hence the same calls put to another policy; what the case scripts for that part is
-taken out, and nothing else is changed.
+The same case, hence the same calls put to another policy; what the case scripts for that part is taken out, and
+nothing else is changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A learner's code, run within bounds: one that loops or waits for ever is stopped, and says so.
 
-Below `submissions`. The bounds are counts, steps of Python and simulated waits, and no clock: the same code is
-stopped on every machine. Two things are not: a loop inside a C function, and one that swallows every exception,
-`BaseException` included; interrupting the kernel ends the first.
+The bounds are counts, steps of Python and simulated waits, and no clock: the same code is stopped on every
+machine. Two things are not: a loop inside a C function, and one that swallows every exception, `BaseException`
+included; interrupting the kernel ends the first.
 """
 
 from __future__ import annotations

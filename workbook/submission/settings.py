@@ -1,8 +1,7 @@
 """The two settings that a learner hands in, as the host reads them.
 
-Above `plain_json`; below `grading_calls`. What the host itself tolerates in silence is tolerated here, and remarked
-on: a mode that is none opens everything (approval/A-18), and a policy that is none counts as not written
-(approval/A-11).
+What the host itself tolerates in silence is tolerated here, and remarked on: a mode that is none opens everything
+(approval/A-18), and a policy that is none counts as not written (approval/A-11).
 """
 
 from __future__ import annotations

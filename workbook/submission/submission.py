@@ -1,7 +1,7 @@
 """What a learner hands in, as an approver that can be asked: their function or class, watched and bounded.
 
-Above `bounded` and `exercise_file`, below `grading`. Whatever goes wrong in somebody's first attempt is noted here
-in their terms, and passed on to the host, which takes none of it for consent: so the ledger shows it as well.
+Whatever goes wrong in somebody's first attempt is noted here in their terms, and passed on to the host, which
+takes none of it for consent: so the ledger shows it as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rules for commands, as tables: what each rule list makes of each command, and why.
 
-Above `labsim.bash`, which classifies and never runs anything, and `captioned`; used by the Dispatch Desk's
-notebook. Rules and commands are a learner's own data, so they are checked before they are used, and shown as text.
+Rules and commands are a learner's own data, so they are checked before they are used, and shown as text.
 """
 
 from __future__ import annotations

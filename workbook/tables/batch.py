@@ -1,7 +1,4 @@
-"""A batch of calls as the agent loop prepared it: one row a call, from what was sent to what the model reads.
-
-Above `labsim.call.loop_events` and `captioned`, beside `tables`; used by the Dispatch Desk's notebook.
-"""
+"""A batch of calls as the agent loop prepared it: one row a call, from what was sent to what the model reads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Who settled each call at the second host, and what the model read of it: one row a call.
-
-Above `labsim.gate.events` and `captioned`, beside `batches`; used by the Gate Desk's notebook.
-"""
+"""Who settled each call at the second host, and what the model read of it: one row a call."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """How far the simulator can be trusted: the recorded answers of the real program, replayed for a learner to see.
 
-Above `labsim.proof.replay` and `captioned`; used by the appendix notebook, and by any chapter that quotes a
-recorded id. Nothing here is stored: each table replays the recordings when it is made.
+Nothing here is stored: each table replays the recordings when it is made.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Who decides: the policy of every combination of declaration, user policy and mode, each one really resolved.
 
-Above `labsim.approval`, beside `tables`. Nothing of the rule is repeated here: a cell is what `resolve` said.
+Nothing of the rule is repeated here: a cell is what `resolve` said.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """What a played case showed, as tables: lifecycle, ledger, comparisons, outcomes, frames.
 
-Above `captioned`, `judging` and `played`; below the notebooks, which call these by name. Every function takes a
-report or anything that has one (a live play), reads only what happened, and says in its caption when the case still
-waits. Text columns are of dtype `string`, and no cell of theirs is missing. `policies` and `walk` have the tables
-that need more than a ledger.
+Every function takes a report or anything that has one (a live play), reads only what happened, and says in its
+caption when the case still waits. Text columns are of dtype `string`, and no cell of theirs is missing. `policies`
+and `walk` have the tables that need more than a ledger.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The Review Desk in tables: every command in every mode, and the entries that a case recorded.
 
-Above `captioned` and `played`; below the notebooks. The mode matrix is played when it is asked for: each cell of it
-is a desk of its own, with a person who says yes to whatever is asked.
+The mode matrix is played when it is asked for: each cell of it is a desk of its own, with a person who says yes to
+whatever is asked.
 """
 
 from __future__ import annotations

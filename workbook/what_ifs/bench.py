@@ -1,8 +1,8 @@
 """How fast, and in how much memory, a log is read and decided: `python -m workbook.what_ifs.bench [CALLS]`.
 
-On top of `what_ifs`; nothing imports it. The log is made up, the same every time: forty tools and `bash`, eight
-declarations, and arguments with one of a thousand commands. Times are of the processor, one core; memory is what
-Python and numpy allocate beyond the frame, at the worst moment, and the process's own peak.
+The log is made up, the same every time: forty tools and `bash`, eight declarations, and arguments with one of a
+thousand commands. Times are of the processor, one core; memory is what Python and numpy allocate beyond the frame,
+at the worst moment, and the process's own peak.
 """
 
 from __future__ import annotations

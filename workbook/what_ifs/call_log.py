@@ -1,7 +1,6 @@
 """Call logs: which tools were called, and what each declared. Read, checked and made small; nothing in them is run.
 
-Above `call_log_checks` and `call_log_files`; below `many_calls`, which decides every call. A log is a pandas
-DataFrame, one row for each call, with these columns:
+A log is a pandas DataFrame, one row for each call, with these columns:
 
 - `tool` category of text, never missing: the tool's name
 - `declaration` category of text, missing where the tool declared nothing: a tier (`read`, `write`, `exec`), or what

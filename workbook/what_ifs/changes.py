@@ -1,7 +1,4 @@
-"""What changes: the calls of one log that two settings decide otherwise.
-
-Above `many_calls`; below `what_ifs`, which hands in the two sides.
-"""
+"""What changes: the calls of one log that two settings decide otherwise."""
 
 from __future__ import annotations
 

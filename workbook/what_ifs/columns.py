@@ -1,9 +1,8 @@
 """What a call log may say: its columns and its cells, checked value by value, with the place of whatever is wrong.
 
-Above `labsim`; below `call_log_files`, which reads files in pieces, and `call_logs`, which has the whole. A log is
-taken as it stands, so a slip of the pen is refused and never guessed at: to a host, `Read` would be as good as
-`exec` (approval/A-2), and nobody who writes it means that. Each distinct value is looked at once, however many rows
-have it.
+A log is taken as it stands, so a slip of the pen is refused and never guessed at: to a host, `Read` would be as
+good as `exec` (approval/A-2), and nobody who writes it means that. Each distinct value is looked at once, however
+many rows have it.
 """
 
 from __future__ import annotations

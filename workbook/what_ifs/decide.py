@@ -1,9 +1,8 @@
 """Millions of calls, decided by the engine that decides one: each distinct kind of call once, the rest looked up.
 
-Above `labsim.approval`, `labsim.bash` and `call_log_checks`; below `what_ifs`, which shows what came of it. Two
-calls with the same tool, declaration and former name are the same call to `resolve`, and so are two of `bash` with
-the same command. So every row gets the number of its kind, `resolve` is asked once for each kind, and the answers
-are handed out by number. No rule is written down here a second time, in whatever dialect of arrays.
+Two calls with the same tool, declaration and former name are the same call to `resolve`, and so are two of `bash`
+with the same command. So every row gets the number of its kind, `resolve` is asked once for each kind, and the
+answers are handed out by number. No rule is written down here a second time, in whatever dialect of arrays.
 
 Rows are gone through in chunks that fit into a processor's cache. Beyond the frame that is handed in, memory holds
 four bytes a row for the number of the kind, and one for each column of the answer.

@@ -1,8 +1,8 @@
 """What if: the calls of a log under other settings, how often a person would be asked, and what changes.
 
-Above `many_calls`, which decides, `call_logs`, which reads, and `what_changes`; below the notebooks. A call that is
-resolved to `prompt` puts one prompt before a person, whatever they answer. The calls are taken as made directly,
-one by one: no dispatch vouches for them, and no safety check asks of its own accord (wrapper/W-22 to wrapper/W-25).
+A call that is resolved to `prompt` puts one prompt before a person, whatever they answer. The calls are taken as
+made directly, one by one: no dispatch vouches for them, and no safety check asks of its own accord (wrapper/W-22
+to wrapper/W-25).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What the simulated runtime raises: outcomes for its callers to record, not crashes of the engine.
 
-Above `words`. All are `HostError`s. Whatever of this meets a call denies it with the error's text (gate/O13,
-gate/R18).
+All are `HostError`s. Whatever of this meets a call denies it with the error's text (gate/O13, gate/R18).
 """
 
 from __future__ import annotations

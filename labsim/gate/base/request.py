@@ -1,8 +1,8 @@
 """What is asked, and how it is answered: the records that a gate and an approver see and give back.
 
-Above `levels`, below everything that decides. Two conversations use these. The runtime puts an
-`AuthorizationRequest` to a gate and gets an `AuthorizationDecision`; where that is a prompt that no rule answers,
-an `ApprovalRequest` is put to an approver, who gives an `ApprovalAnswer`. Every default is a refusal (gate/D1).
+Two conversations use these. The runtime puts an `AuthorizationRequest` to a gate and gets an
+`AuthorizationDecision`; where that is a prompt that no rule answers, an `ApprovalRequest` is put to an approver,
+who gives an `ApprovalAnswer`. Every default is a refusal (gate/D1).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A length of simulated time, and its spelling in a refusal.
 
-Beside `levels`. The stage counts whole milliseconds; a bound may be finer than that, and says so in its text.
+The stage counts whole milliseconds; a bound may be finer than that, and says so in its text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every text of this host that a model or a person reads, by its id in the book of rules.
 
-Above `durations`. The wording is a fact of the host: it decides what the model does next, so it is written once,
-here, and compared as whole strings in the tests.
+The wording is a fact of the host: it decides what the model does next, so it is written once, here, and compared
+as whole strings in the tests.
 """
 
 from __future__ import annotations

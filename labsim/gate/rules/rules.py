@@ -1,9 +1,9 @@
 """Remembered rules: what one says, where it lives, and which of several answers a call.
 
-Above `pattern`, below the stores and the live session. A rule answers only what a gate put up as a prompt
-(gate/O6). Among rules the order is total and `rank` states it: the narrowest scope with a match decides (gate/R8);
-in it a pattern comes before the bare rule (gate/R10); among patterns a deny comes first, then plain string order
-(gate/R12). So a deny does not win as such: neither across scopes nor over a more specific allow (gate/R13).
+A rule answers only what a gate put up as a prompt (gate/O6). Among rules the order is total and `rank` states it:
+the narrowest scope with a match decides (gate/R8); in it a pattern comes before the bare rule (gate/R10); among
+patterns a deny comes first, then plain string order (gate/R12). So a deny does not win as such: neither across
+scopes nor over a more specific allow (gate/R13).
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Durable rules in an SQLite file that the caller names. Nothing here opens a file by itself, and no case opens
 one.
 
-Beside `store`, whose protocol it follows; imported only by whoever has a file to hand in.
-
 Crash-safe: each change is one transaction with a rollback journal, so a writer that is killed leaves the file as
 it was or as it should be. Concurrent: each operation opens the file for itself, so threads and processes read
 side by side, and see each other's changes at their next call (gate/R7); only the moment of a commit is exclusive.

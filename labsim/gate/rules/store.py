@@ -1,8 +1,7 @@
 """Where durable rules live: the protocol, a store in memory, and one that fails on purpose.
 
-Above `rules`, below `permissions`. A store answers at once; nothing here waits. It never holds process rules
-(gate/R6), and a failure to read is an error, never an empty list: a deny that got lost would be a silent yes
-(gate/R18).
+A store answers at once; nothing here waits. It never holds process rules (gate/R6), and a failure to read is an
+error, never an empty list: a deny that got lost would be a silent yes (gate/R18).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Authorizing one call: the gate, the rules, the question, and the bound around all three.
 
-Above `gates` and `permissions`, below `session`. The gate answers first and finally; only what it puts up as a
-prompt meets the rules, and only what they leave open becomes a request (gate/O6, gate/O8, gate/O9). Whatever fails
-on the way denies the call with its text (gate/O13, gate/R18).
+The gate answers first and finally; only what it puts up as a prompt meets the rules, and only what they leave open
+becomes a request (gate/O6, gate/O8, gate/O9). Whatever fails on the way denies the call with its text (gate/O13,
+gate/R18).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The permissions of one live session: its open requests, its process rules, and the way to the durable ones.
 
-Above `rules`, `store` and `stream`, below `authorization`. Everybody who holds the session holds this same
-object, its subagents included (gate/R24); when it goes, the process rules go with it (gate/R1).
+Everybody who holds the session holds this same object, its subagents included (gate/R24); when it goes, the
+process rules go with it (gate/R1).
 
 Theory. A request is *open* from before its event until it is answered or given up, and it is in one table as long
 as it is open. Answering claims it there first; giving up removes it there at once. So an answer and the end of

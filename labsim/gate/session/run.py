@@ -1,10 +1,10 @@
 """One turn and its forwarder: where the approver is called, and why a bound on a call does not bound the run.
 
-Above `runtime`, at the top of this host. Two coroutines: the *turn* makes the model's calls and blocks on each
-that must be approved; the *forwarder* takes the session's events one by one, puts each request to the approver,
-and only then passes the event on to the sink (gate/F1). The run ends when both have. So a bound that ends the
-turn's wait leaves the forwarder where it is, parked in the approver: one that answers late is harmless, and one
-that never does leaves the run hanging exactly as without the bound (gate/X3, gate/X4, gate/X5).
+Two coroutines: the *turn* makes the model's calls and blocks on each that must be approved; the *forwarder* takes
+the session's events one by one, puts each request to the approver, and only then passes the event on to the sink
+(gate/F1). The run ends when both have. So a bound that ends the turn's wait leaves the forwarder where it is,
+parked in the approver: one that answers late is harmless, and one that never does leaves the run hanging exactly
+as without the bound (gate/X3, gate/X4, gate/X5).
 """
 
 from __future__ import annotations

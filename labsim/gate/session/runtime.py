@@ -1,8 +1,7 @@
 """The runtime: what sessions share, and how a session is opened and resumed.
 
-Above `session`, below `run`. Installed with `ApprovalGate` unless its maker says otherwise, even where everything
-will be approved: a runtime without a gate allows every call unseen, and reads not even a remembered deny (gate/G6,
-gate/O17).
+Installed with `ApprovalGate` unless its maker says otherwise, even where everything will be approved: a runtime
+without a gate allows every call unseen, and reads not even a remembered deny (gate/G6, gate/O17).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A live session: one call in its order, batches of calls, and subagents.
 
-Above `authorization` and `tools`, below `runtime` and `run`. The order of one call is the rule (gate/O1): hooks,
-which may rewrite the input; its shape; the preview; the gate, and what follows from a prompt; the tool, or a
-refusal in its place. Hooks come first so that the input that is approved is the input that runs (gate/O2).
+The order of one call is the rule (gate/O1): hooks, which may rewrite the input; its shape; the preview; the gate,
+and what follows from a prompt; the tool, or a refusal in its place. Hooks come first so that the input that is
+approved is the input that runs (gate/O2).
 """
 
 from __future__ import annotations

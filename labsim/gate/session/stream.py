@@ -1,8 +1,8 @@
 """A session's events, and those who follow them.
 
-Above `events`, below `permissions` and `run`. Two ways to follow: `listen` is called within the emission itself,
-and may answer a request there and then (gate/O9); `subscribe` keeps events until its owner takes them, up to a
-capacity. One that lags behind it loses the oldest and is told how many (gate/F5).
+Two ways to follow: `listen` is called within the emission itself, and may answer a request there and then
+(gate/O9); `subscribe` keeps events until its owner takes them, up to a capacity. One that lags behind it loses the
+oldest and is told how many (gate/F5).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Makes `packed` from the desk's data files: `python -m labsim.review.base.pack FOLDER >
 labsim/review/base/packed.py`.
 
-Beside the engine, which never imports it. FOLDER is `fixtures/review-desk`.
+FOLDER is `fixtures/review-desk`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 NAMES: Final = {"COPY_JSON": "copy.json", "RELEASE_NOTE": "release-note.txt"}
 _HEAD: Final = '''"""The desk's words and its release note, made from `fixtures/review-desk` by `pack`: do not edit.
 
-At the bottom of `labsim.review`. A case can open no file, so what it needs of these is in here; a test holds it
+A case can open no file, so what it needs of these is in here; a test holds it
 equal to the files.
 """
 

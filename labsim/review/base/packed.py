@@ -1,6 +1,6 @@
 """The desk's words and its release note, made from `fixtures/review-desk` by `pack`: do not edit.
 
-At the bottom of `labsim.review`. A case can open no file, so what it needs of these is in here; a test holds it
+A case can open no file, so what it needs of these is in here; a test holds it
 equal to the files.
 """
 

@@ -1,7 +1,6 @@
 """The words of the desk, typed: every string that a person or an agent sees, from one place.
 
-Above `packed`, which holds that place's text; below everything that speaks. Templates hold names in braces; what
-is filled in may be untrusted, the templates never are.
+Templates hold names in braces; what is filled in may be untrusted, the templates never are.
 
 Why a constant, and not a file that is read: a case can open no file, and `run(case)` is given nothing but the
 case. `packed` is made from `fixtures/review-desk` by `pack`, and a test holds the two equal.

@@ -1,7 +1,7 @@
 """The entries of a session, and the JSON lines they are saved as.
 
-Above `labsim.js_values`, below `tree` and `session_file`. An entry is an envelope (id, parent, time) around data
-that may be anybody's, and anything: what is inside is judged where it is read (`note`).
+An entry is an envelope (id, parent, time) around data that may be anybody's, and anything: what is inside is
+judged where it is read (`note`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The note as a branch has it: text, status, revision; and what counts as an entry of it.
 
-Above `tree` and `states`, below `desk`. Nothing here remembers anything: who wants the note walks the branch
-(review/V-8).
+Nothing here remembers anything: who wants the note walks the branch (review/V-8).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A host's sessions: which there are, which one is open, and the moves between and inside them.
 
-Above `tree`, beside `desk`, which hears of completed moves only. Each move asks the extensions first, and a veto
-leaves everything as it was (review/V-38); once it is done it is announced.
+Each move asks the extensions first, and a veto leaves everything as it was (review/V-38); once it is done it is
+announced.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """One session as a tree of entries: each names its parent, one of them is the leaf, and the branch is the way up.
 
-Above `entries`, below `note` and `sessions`. The tree saves an entry before it has it: what could not be saved is
-not there.
+The tree saves an entry before it has it: what could not be saved is not there.
 """
 
 from __future__ import annotations

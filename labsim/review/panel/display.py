@@ -1,6 +1,6 @@
 """Untrusted text on a terminal's terms: made harmless, measured in columns, cut and wrapped.
 
-Beside `states`, below `panel` and `desk`; pure. For display only: the stored text is never touched (review/V-58).
+For display only: the stored text is never touched (review/V-58).
 
 What is measured is what a terminal shows: one column for most characters, two for wide ones, none for marks that
 sit on the character before. A mark stays with its character, so that a row never begins with one. Where terminals

@@ -1,7 +1,7 @@
 """Who shows the panel: opened with the focus, closed by the first outcome, hidden on abort.
 
-Above `panel`, below `desk`. On the stage an open panel is an open question of the kind `custom`: a person decides,
-whoever draws it. The outcome is the answer; the scrolling is nobody's business but the panel's.
+On the stage an open panel is an open question of the kind `custom`: a person decides, whoever draws it. The
+outcome is the answer; the scrolling is nobody's business but the panel's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The overlay panel as pure state: what it shows, and what each key does. No terminal, no focus, no widget.
 
-Above `display`, below `overlay`; a widget or a terminal puts itself around it, feeds it the chunks that it
-receives, and shows `rows`. It listens to nothing by itself and types nothing anywhere (review/V-59).
+It listens to nothing by itself and types nothing anywhere (review/V-59).
 """
 
 from __future__ import annotations
