@@ -289,7 +289,7 @@ class ExtensionError(Event, frozen=True, kw_only=True, gc=False, tag="extension_
 
 
 class CallStarted(Event, frozen=True, kw_only=True, gc=False, tag="call_started"):
-    """`execute` was called; steps 1 to 17 follow."""
+    """`execute` was called; wrapper/step-1 to wrapper/step-17 follow."""
 
     tool_name: str
     tool_call_id: str
@@ -334,7 +334,7 @@ class ModeMisspelt(Event, frozen=True, kw_only=True, gc=False, tag="mode_misspel
 
 
 class PolicyResolved(Event, frozen=True, kw_only=True, gc=False, tag="policy_resolved"):
-    """Resolution ran, on the original input (step 3) or on the effective one (step 5), and this came out."""
+    """Resolution ran on the original input (wrapper/step-3) or the effective one (wrapper/step-5)."""
 
     tool_name: str
     tool_call_id: str
@@ -486,7 +486,7 @@ class LateReply(Event, frozen=True, kw_only=True, gc=False, tag="late_reply"):
 
 
 class SafetyAcknowledged(Event, frozen=True, kw_only=True, gc=False, tag="safety_acknowledged"):
-    """Approve also acknowledged the provider's safety checks (step 15)."""
+    """Approve also acknowledged the provider's safety checks (wrapper/step-15)."""
 
     tool_name: str
     tool_call_id: str

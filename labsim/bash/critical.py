@@ -22,7 +22,7 @@ from labsim.js_values import BLANKS
 
 
 class CriticalRule(StrEnum):
-    """The groups of critical shapes, by the specification's ids."""
+    """The groups of critical shapes, by their rule."""
 
     C1 = "approval/C1"
     C2 = "approval/C2"

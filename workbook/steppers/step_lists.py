@@ -57,7 +57,7 @@ def _at_the_second_host(own: Sequence[PlacedEvent]) -> list[tuple[Place, ...]]:
 
 
 def _wrapped(own: Sequence[PlacedEvent], *, at_the_desk: bool = False) -> list[tuple[Place, ...]]:
-    """One call through the wrapper; a dispatch has two gates, one inside the other's step 16."""
+    """One call through the wrapper; a dispatch has two gates, one inside the other's wrapper/step-16."""
     device, outer = Here(), Here()
     found: list[tuple[Place, ...]] = []
     for one, step, gate in zip(own, call_steps_of(own), nested(one.event for one in own), strict=True):

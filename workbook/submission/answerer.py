@@ -1,7 +1,7 @@
 """A learner's approver, as somebody who answers the host's dialogs: watched, bounded, and with a person to ask.
 
 What goes wrong is noted in the terms of whoever wrote it, and passed on to the host, for which a dialog that broke
-is no yes (step 13).
+is no yes (wrapper/step-13).
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class _Desk:
         try:
             answer = await self._approver.answer(shown)
         except Exception as error:
-            # However it failed, it is noted already; to the host the dialog broke, and that is no yes (step 13).
+            # However it failed, it is noted; to the host the dialog broke, and that is no yes (wrapper/W-40).
             self._stage.fail(question.id, HostError(one_line(f"the approver failed: {error}")))
         else:
             self._stage.reply(question.id, UNSET if answer is None else answer)

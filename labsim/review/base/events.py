@@ -31,7 +31,7 @@ class CommandGiven(Event, frozen=True, kw_only=True, gc=False, tag="command_give
 
 
 class StepTaken(Event, frozen=True, kw_only=True, gc=False, tag="step_taken"):
-    """The desk took one step of its table. `rule` is the row of the specification that it stands for."""
+    """The desk took one step of its table. `rule` is the rule that it stands for."""
 
     action: Action
     rule: str
