@@ -1,8 +1,10 @@
-"""The order of the tests, and which of them share a process: what drives a browser comes last, all in one.
+"""The order of the tests, which of them share a process, and which are quick.
 
 Tests run in two processes (`-n 2` in pyproject.toml), and each takes its modules in the order below. What is slow
-to set up is set up once: the tests of a module stay together, and so do all that need one JupyterLab with its
-browser, or one environment with the wheel in it.
+to set up is set up once: the tests of a module stay together, and so do all that need the environment with the
+wheel in it. Each process that comes to a module with a browser has one JupyterLab for all of them.
+
+Quick is whatever is not marked otherwise: `-m quick` is what somebody runs who has just changed a line.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from enum import IntEnum
 import pytest
 
 from labsim import extras
+
+NOT_QUICK = ("browser", "package", "slow")
 
 
 class Turn(IntEnum):
@@ -34,19 +38,24 @@ def _turn(item: pytest.Item) -> Turn:
 
 
 def _company(item: pytest.Item) -> str:
-    """What a test shares a process with."""
-    for shared in ("package", "browser"):
-        if item.get_closest_marker(shared) is not None:
-            return shared
-    return item.nodeid.partition("::")[0]
+    """What a test shares a process with: its module, or all that look at the wheel in its environment.
+
+    The tests of a module that drive a browser are apart from its others, whose turn is long before.
+    """
+    if {"installed", "author"} & set(getattr(item, "fixturenames", ())):
+        return "wheel"
+    module = item.nodeid.partition("::")[0]
+    return f"{_turn(item).name} {module}"
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks who belongs together
+@pytest.hookimpl(tryfirst=True)  # before xdist looks who belongs together, and before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """By turn, and otherwise in the order they stand in."""
     items.sort(key=_turn)
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_company(item)))
+        if not any(item.get_closest_marker(name) for name in NOT_QUICK):
+            item.add_marker(pytest.mark.quick)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,8 +1,8 @@
 """A real JupyterLab in a real Chromium, for the tests marked `browser`.
 
-A test module takes the fixtures by `pytest_plugins = ["browser"]`. One server and one browser serve all tests of a
-run; each test opens a notebook of its own, in a folder of its own. Where there is no Chromium the tests are skipped
-and say so; with CEDAR_REQUIRE_BROWSER=1, as in CI, they fail instead.
+A test module takes the fixtures by `pytest_plugins = ["browser"]`. One server, one browser and one page with
+JupyterLab in it serve all tests of a process; each test opens a notebook of its own, in a folder of its own. Where
+there is no Chromium the tests are skipped and say so; with CEDAR_REQUIRE_BROWSER=1, as in CI, they fail instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -38,7 +38,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },  # every cell is in the page, wherever it is scrolled to
 }
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+VIEWPORT = {"width": 1280, "height": 1000}
 START_SECONDS = 60
+POLL_MS = 100  # asked at every frame, which is Playwright's own way, a page in software is busy with being asked
 
 
 class Lab(NamedTuple):
@@ -171,7 +173,9 @@ class Notebook:
         self.page = page
         self.path = path
         self.panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
-        page.wait_for_function("() => window.jupyterapp && window.jupyterapp.shell.currentWidget")
+        page.wait_for_function(
+            "() => window.jupyterapp && window.jupyterapp.shell.currentWidget", polling=POLL_MS
+        )
         self.wait_for_kernel()
 
     def wait_for_kernel(self) -> None:
@@ -192,7 +196,7 @@ class Notebook:
     def run_all(self, timeout_ms: int = 60_000) -> None:
         """Run All, to its end."""
         self.command("notebook:run-all-cells")
-        self.page.wait_for_function(self._DONE, timeout=timeout_ms)
+        self.page.wait_for_function(self._DONE, timeout=timeout_ms, polling=POLL_MS)
 
     def run(self, index: int, timeout_ms: int = 60_000) -> None:
         """Run one code cell again, to its end."""
@@ -205,6 +209,7 @@ class Notebook:
                 return prompt !== before && !prompt.includes('*') }""",
             arg=[index, before],
             timeout=timeout_ms,
+            polling=POLL_MS,
         )
 
     def restart(self) -> None:
@@ -233,7 +238,7 @@ class Notebook:
 
 @contextmanager
 def _opened(chromium: Browser, lab: Lab, path: str) -> Iterator[Notebook]:
-    page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+    page = chromium.new_page(viewport=VIEWPORT)
     try:
         page.goto(f"{lab.url}/lab/tree/{path}?token={lab.token}&reset")
         yield Notebook(page, path)
@@ -247,21 +252,79 @@ VisitNotebook = Callable[[Lab, str], AbstractContextManager[Notebook]]
 
 @pytest.fixture
 def visit(chromium: Browser) -> VisitNotebook:
-    """Open a notebook in some JupyterLab, by its path there, for as long as a `with` lasts."""
+    """Open a notebook in some JupyterLab in a page of its own, by its path, for as long as a `with` lasts."""
     return lambda lab, path: _opened(chromium, lab, path)
+
+
+class Window:
+    """A page with JupyterLab that stays: one notebook after another comes into it.
+
+    To load JupyterLab keeps a processor busy for eight seconds, to open a notebook in it for two.
+    """
+
+    # The cells that nobody saved are nobody's; what a dialog of JupyterLab waits for will not come any more.
+    _CLEAR = """async () => { const app = window.jupyterapp;
+        for (const widget of [...app.shell.widgets('main')]) {
+            if (widget.context) widget.context.model.dirty = false;
+            widget.dispose(); }
+        await app.serviceManager.sessions.shutdownAll();
+        return document.querySelector('.jp-Dialog') === null }"""
+
+    def __init__(self, chromium: Browser, lab: Lab) -> None:
+        self._chromium = chromium
+        self._lab = lab
+        self._page: Page | None = None
+
+    @property
+    def page(self) -> Page:
+        """JupyterLab, restored and without a notebook if none has been opened."""
+        if self._page is None:
+            self._page = self._chromium.new_page(viewport=VIEWPORT)
+            self._page.goto(f"{self._lab.url}/lab?token={self._lab.token}&reset")
+            self._page.wait_for_function("() => window.jupyterapp && window.jupyterapp.shell", polling=POLL_MS)
+            self._page.evaluate("async () => { await window.jupyterapp.restored }")
+        return self._page
+
+    def open(self, path: str) -> Notebook:
+        """The notebook with that path, in front."""
+        command = "async path => { await window.jupyterapp.commands.execute('docmanager:open', { path }) }"
+        self.page.evaluate(command, path)
+        return Notebook(self.page, path)
+
+    def clear(self) -> None:
+        """No notebook, no kernel, the usual size; a page in which that does not succeed is given up."""
+        if self._page is None:
+            return
+        try:
+            clear = self._page.evaluate(self._CLEAR)
+            self._page.set_viewport_size(VIEWPORT)
+        except Error:
+            clear = False
+        if not clear:
+            self._page.close()
+            self._page = None
+
+
+@pytest.fixture(scope="session")
+def window(chromium: Browser, lab: Lab) -> Window:
+    """The page that the notebooks of all tests are opened in."""
+    return Window(chromium, lab)
 
 
 OpenNotebook = Callable[..., Notebook]
 
 
 @pytest.fixture
-def notebook(lab: Lab, visit: VisitNotebook, tmp_path: Path) -> Iterator[OpenNotebook]:
-    """Open a notebook by its code cells, or by its file; it is placed into a folder of its own."""
+def notebook(lab: Lab, window: Window, visit: VisitNotebook, tmp_path: Path) -> Iterator[OpenNotebook]:
+    """Open a notebook by its code cells, or by its file; it is placed into a folder of its own.
+
+    `alone`: in a page of its own, for a test that changes the page for good or watches all that it loads.
+    """
     folder = lab.root / tmp_path.name
     folder.mkdir()
     with ExitStack() as pages:
 
-        def open_(*cells: str, file: Path | None = None) -> Notebook:
+        def open_(*cells: str, file: Path | None = None, alone: bool = False) -> Notebook:
             name = "lesson.ipynb" if file is None else file.name
             if file is None:
                 made = nbformat.v4.new_notebook(
@@ -271,7 +334,10 @@ def notebook(lab: Lab, visit: VisitNotebook, tmp_path: Path) -> Iterator[OpenNot
                 nbformat.write(made, folder / name)
             elif file.parent != folder:
                 shutil.copyfile(file, folder / name)
-            return pages.enter_context(visit(lab, f"{folder.name}/{name}"))
+            if alone:
+                return pages.enter_context(visit(lab, f"{folder.name}/{name}"))
+            pages.callback(window.clear)
+            return window.open(f"{folder.name}/{name}")
 
         open_.folder = folder  # type: ignore[attr-defined]  # where the learner's answers will be
         yield open_

@@ -73,7 +73,7 @@ class Typist:
         """Shift+Enter: the cell runs to its end, and the next one has the focus. Returns the place of that one."""
         here = self.page.evaluate(HERE)
         self.press("Shift+Enter")
-        self.page.wait_for_function(WENT_ON, arg=here)
+        self.page.wait_for_function(WENT_ON, arg=here, polling=100)
         place: int = here[0]
         return place + 1
 

@@ -28,7 +28,7 @@ from workbook.paper import worksheet
 from workbook.progress.export_record import encode_work
 
 if TYPE_CHECKING:
-    from browser import Lab, Notebook, OpenNotebook  # at run time pytest imports it, as a plugin
+    from browser import Notebook, OpenNotebook, Window  # at run time pytest imports it, as a plugin
 
 pytestmark = pytest.mark.browser
 pytest_plugins = ["browser"]
@@ -43,19 +43,13 @@ CONTROLS = ".jp-NotebookPanel:not(.lm-mod-hidden) .cedar-control"
 
 
 @pytest.fixture(scope="module")
-def in_light_again(lab: Lab, chromium: Browser) -> Iterator[None]:
+def in_light_again(window: Window) -> Iterator[None]:
     """The server keeps the theme, and other tests come after these."""
     yield
-    page = chromium.new_page()
-    page.goto(f"{lab.url}/lab?token={lab.token}&reset")
-    page.wait_for_function("() => window.jupyterapp && window.jupyterapp.shell")
-    page.evaluate(
-        "async n => { const app = window.jupyterapp; await app.restored; "
-        "await app.commands.execute('apputils:change-theme', { theme: n }) }",
-        LIGHT,
+    window.page.evaluate(
+        "async n => { await window.jupyterapp.commands.execute('apputils:change-theme', { theme: n }) }", LIGHT
     )
-    page.wait_for_function(f"n => ({THEME})() === n", arg=LIGHT)
-    page.close()
+    window.page.wait_for_function(f"n => ({THEME})() === n", arg=LIGHT)
 
 
 def in_both_themes(lesson: Notebook) -> list[str]:

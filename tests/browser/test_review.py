@@ -44,8 +44,8 @@ class Desk:
         return table.locator("tbody th[scope=row]").all_inner_texts()
 
 
-def opened(notebook: OpenNotebook, source: str) -> Desk:
-    lesson = notebook(SETUP, source)
+def opened(notebook: OpenNotebook, source: str, *, alone: bool = False) -> Desk:
+    lesson = notebook(SETUP, source, alone=alone)
     lesson.run_all()
     return Desk(lesson, 1)
 
@@ -177,7 +177,7 @@ def test_the_panel_wraps_to_its_place(notebook: OpenNotebook) -> None:
 def test_a_hostile_note_runs_nothing_and_nobody_is_kept_out(notebook: OpenNotebook) -> None:
     """Markup is text, no dialog of the browser opens, and axe-core finds nothing serious, panel open or closed."""
     said: list[str] = []
-    desk = opened(notebook, "wb.overlay(hostile=True)")
+    desk = opened(notebook, "wb.overlay(hostile=True)", alone=True)
     desk.page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
 
     expect(desk.panel).to_contain_text("<img src=x onerror=alert(1)> <b>bold</b> $$x^2$$")

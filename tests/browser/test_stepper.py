@@ -36,10 +36,10 @@ LATE_MS = 60_000  # far more than one beat of playing
 
 
 @pytest.fixture
-def lesson(notebook: OpenNotebook) -> Notebook:
+def lesson(notebook: OpenNotebook, request: pytest.FixtureRequest) -> Notebook:
     """A finished dispatch and a play that waits, each with a stepper, run from top to bottom."""
     write(notebook.folder)
-    opened = notebook(*LESSON)
+    opened = notebook(*LESSON, alone=getattr(request, "param", False))
     opened.run_all()
     return opened
 
@@ -64,6 +64,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize("lesson", [True], ids=["own clock"], indirect=True)  # which this page never gets rid of
 def test_a_ledger_is_stepped_through_by_keyboard_alone(lesson: Notebook):
     """Arrows, Home, End, the field, the list of rows, Play and Pause; no key reaches the cell."""
     page, keyboard = lesson.page, lesson.page.keyboard

@@ -285,7 +285,7 @@ def test_hostile_text_is_shown_as_text(notebook: OpenNotebook):
 def test_nothing_is_fetched_from_elsewhere(lab: Lab, notebook: OpenNotebook):
     """A lesson works with the network off."""
     write(notebook.folder)
-    opened = notebook(*LESSON)
+    opened = notebook(*LESSON, alone=True)
     asked: list[str] = []
     opened.page.on("request", lambda request: asked.append(request.url))
     opened.run_all()
