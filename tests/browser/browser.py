@@ -173,9 +173,7 @@ class Notebook:
         self.page = page
         self.path = path
         self.panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
-        page.wait_for_function(
-            "() => window.jupyterapp && window.jupyterapp.shell.currentWidget", polling=POLL_MS
-        )
+        page.wait_for_function("() => window.jupyterapp && window.jupyterapp.shell.currentWidget", polling=POLL_MS)
         self.wait_for_kernel()
 
     def wait_for_kernel(self) -> None:

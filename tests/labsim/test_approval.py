@@ -434,6 +434,7 @@ ENTERED = st.dictionaries(st.sampled_from(["t", "slot", "old", "other"]), POLICI
 MODES = st.sampled_from(list(ApprovalMode))
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(DECLARED, ENTERED, MODES)
 def test_a_deny_wins_in_every_mode(declared: Any, policies: dict[str, Any], mode: ApprovalMode) -> None:
@@ -448,6 +449,7 @@ def test_a_deny_wins_in_every_mode(declared: Any, policies: dict[str, Any], mode
         assert (found.policy, found.source) == (DENY, Source.USER)
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(DECLARED, ENTERED, MODES, st.sampled_from([UNSET, True, False, "yes"]))
 def test_auto_approve_removes_no_deny(
@@ -469,6 +471,7 @@ def test_auto_approve_removes_no_deny(
         assert helped == plain
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(DECLARED, ENTERED, MODES, st.sampled_from(["t", "slot", "old"]), IGNORED)
 def test_a_value_that_is_no_policy_never_changes_the_resolution(
@@ -482,6 +485,7 @@ def test_a_value_that_is_no_policy_never_changes_the_resolution(
     )
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(DECLARED, ENTERED, MODES)
 def test_a_resolution_depends_on_its_inputs_alone(
@@ -496,6 +500,7 @@ def test_a_resolution_depends_on_its_inputs_alone(
     assert again == first
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(DECLARED, ENTERED, MODES)
 def test_a_tools_reason_never_stands_beside_a_users_decision(
@@ -514,6 +519,7 @@ def test_a_tools_reason_never_stands_beside_a_users_decision(
         assert found.policy_key is None
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(DECLARED, ENTERED)
 def test_a_more_permissive_mode_never_asks_more(declared: Any, policies: dict[str, Any]) -> None:

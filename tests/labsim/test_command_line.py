@@ -214,6 +214,7 @@ def test_the_schema_is_printed_as_it_stands_on_disk(capsys: Captured) -> None:
     assert json.loads(out) == schema()
 
 
+@pytest.mark.slow
 def test_the_benchmark_gives_figures_and_a_table(capsys: Captured) -> None:
     """Every figure is there; how large it is says something about the machine, and is not asserted."""
     assert main(["bench", "--json", "--rounds", "1"]) == 0
@@ -265,6 +266,7 @@ def labsim(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_exit_code_reaches_the_shell_and_no_traceback_does(tmp_path: Path) -> None:
     """0 right, 1 a mismatch, 2 bad input."""
     ran = [

@@ -133,6 +133,7 @@ def test_only_whole_numbers_come_first_among_the_keys() -> None:
     assert listed == ["0", "7", "b", "4294967295", "07", "٣", "", "a", "12345678901"]
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(JSON)
 def test_compact_json_reads_back_as_the_same_value(value: Any) -> None:
@@ -178,6 +179,7 @@ def test_equal_texts_are_the_same_value_and_equal_objects_are_not() -> None:
     assert not identical(True, 1)
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(JSON)
 def test_a_copy_is_equal_and_out_of_reach(value: Any) -> None:

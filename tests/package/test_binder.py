@@ -36,6 +36,7 @@ def dockerfile() -> str:
     return asked.stdout
 
 
+@pytest.mark.slow
 def test_repo2docker_takes_every_file_of_the_folder_for_what_it_is(dockerfile: str) -> None:
     """A misspelt or misplaced file is ignored without a word, so each one has to show in the result."""
     assert sorted(path.name for path in BINDER.iterdir()) == ["postBuild", "requirements.txt", "runtime.txt"]
@@ -81,6 +82,7 @@ def test_the_install_line_works_from_a_checkout() -> None:
     assert f"Would install {PROJECT['name']}-{PROJECT['version']}" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_start_lands_in_clean_copies(tmp_path: Path) -> None:
     """After the build the copies lie where the address in postBuild points, and nothing of them is worked."""
     programs = Path(sys.executable).parent

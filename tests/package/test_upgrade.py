@@ -118,6 +118,7 @@ def test_the_learners_progress_and_export_have_every_older_answer(left: LeftBehi
     assert [answer for answer in given if json.dumps(answer, ensure_ascii=False) not in answers] == []
 
 
+@pytest.mark.slow
 def test_what_is_answered_after_the_upgrade_goes_on_where_the_file_ended(left: LeftBehind) -> None:
     """The older lines stay as they are, byte for byte, whatever is added: answers, reveals, resets."""
     before = left.answers.read_bytes()
@@ -182,6 +183,7 @@ def test_the_older_edition_reads_and_goes_on_with_what_this_one_wrote(left: Left
     assert progress.problems == []
 
 
+@pytest.mark.slow
 def test_every_copy_of_the_older_edition_still_runs_from_top_to_bottom(left: LeftBehind) -> None:
     """A learner in the middle of a chapter goes on in the copy they have: no name that it uses is gone."""
     for path in notebooks_in(left.desk):

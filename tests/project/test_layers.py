@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
+import pytest
 from places import TOP
 
 #: From the bottom up. A room is a folder; a module beside the rooms is a room by itself. What is imported stands in
@@ -181,6 +182,7 @@ def python(program: str, *arguments: str) -> str:
 LOADED = "import sys; before = set(sys.modules); import {0}; print(*sorted(set(sys.modules) - before))"
 
 
+@pytest.mark.slow
 def test_the_engine_loads_msgspec_and_the_standard_library_and_nothing_else() -> None:
     """No Jupyter, no pandas, nothing of the workbook: in all of its modules together."""
     every = ", ".join(f"labsim.{name}" for name in ENGINE if name != "__main__")
@@ -301,6 +303,7 @@ def test_a_word_of_the_command_line_is_read_alike_with_and_without_argparse() ->
 SHELLS = {"proof.bench", "server.process", "client.client"}
 
 
+@pytest.mark.slow
 def test_only_the_shells_know_the_time_and_processes_and_nobody_knows_chance() -> None:
     """Design, pure core: time and chance are arguments. What would bring them in is found by its name."""
     for name in ENGINE:
@@ -343,6 +346,7 @@ print(json.dumps({"seen": before, "works": len(seen) > len(before), "played": pl
 """
 
 
+@pytest.mark.slow
 def test_a_played_case_opens_nothing_and_starts_nothing() -> None:
     """Decision 6: data is inert. Every case that ships, and every tenth recorded answer, under an audit hook."""
     from labsim.library import case_files, recorded_files

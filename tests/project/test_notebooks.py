@@ -39,6 +39,7 @@ def test_every_code_cell_of_a_worked_edition_is_compared(path: Path) -> None:
     assert compared_cells(read(path)) > 0
 
 
+@pytest.mark.slow
 @names
 def test_a_worked_edition_shows_what_the_scripted_learner_sees_today(
     path: Path, capfd: pytest.CaptureFixture[str]
@@ -51,6 +52,7 @@ def test_a_worked_edition_shows_what_the_scripted_learner_sees_today(
     assert passed, "\n".join(said) + capfd.readouterr().out[-4000:]
 
 
+@pytest.mark.slow
 @names
 def test_a_worked_edition_holds_no_widgets_and_nothing_of_a_machine(path: Path) -> None:
     """Readers see text wherever they open it: no widget state, no widget views, no paths, no versions of Python."""
@@ -100,6 +102,7 @@ def outputs(notebook: Any) -> str:
     return "\n".join(json.dumps(cell.outputs, ensure_ascii=False) for cell in notebook.cells if "outputs" in cell)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stem", [path.stem for path in WORKED])
 def test_clean_copies_run_unanswered_without_an_error(unanswered: dict[str, Any], stem: str) -> None:
     """Run All with nobody there: every cell runs (nbclient raises where one does not)."""

@@ -15,6 +15,7 @@ TOOLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", TOOLS.values(), ids=TOOLS)
 def test_the_code_satisfies(command: list[str]):
     """Each tool runs with the settings of `pyproject.toml`, which give a reason for every exception."""

@@ -113,6 +113,7 @@ def test_ci_installs_chromium_where_it_is_missing(tmp_path: Path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["exit 3", "false && echo tested", "echo tested | exit 3"])
 def test_ci_fails_when_the_command_fails(tmp_path: Path, command: str):
     """Whatever step fails, CI is red."""

@@ -105,6 +105,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", HOSTILE, ids=lambda command: repr(command[:12]))
 def test_a_hundred_thousand_hostile_characters_are_classified_in_linear_time(command):
     """No expression tries a stretch twice: linear takes about a second, quadratic minutes; the bound is loose."""

@@ -76,6 +76,7 @@ def test_two_dialogs_are_answered_in_reverse_order(client: Client) -> None:
     assert client.dialogs == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "asked", "value", "payload"),
     [

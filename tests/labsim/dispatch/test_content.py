@@ -314,12 +314,14 @@ def test_parsing_fails_only_in_the_one_way_it_says(content: str):
         assert json.dumps(value) == json.dumps(plain)
 
 
+@pytest.mark.slow
 @given(ANY_CONTENT)
 def test_a_complaint_is_made_of_any_text(content: str):
     """dispatch/D-35: a sentence of the parser's for every text, and no failure of its own."""
     assert complaint(content).startswith("JSON Parse error: ")
 
 
+@pytest.mark.slow
 @given(ANY_CONTENT)
 def test_arguments_are_valid_or_refused(content: str):
     """dispatch/D-30 to dispatch/D-38: what is accepted fits the schema whole, and accepting it again changes
@@ -335,6 +337,7 @@ def test_arguments_are_valid_or_refused(content: str):
         assert validated(SLOT, read.values).repairs == ()
 
 
+@pytest.mark.slow
 @given(ANY_CONTENT, st.sampled_from(["yolo", "write", "always-ask"]), st.booleans())
 def test_nothing_is_executed_on_content_that_is_refused(content: str, mode: str, ui: bool):
     """dispatch/D-27: whatever the mode and whoever answers, refused content ends in a clear error and no effect."""

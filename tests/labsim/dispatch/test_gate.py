@@ -237,6 +237,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(), max_size=60) | JSON.map(json.dumps) | JSON)
 def test_the_gate_never_fails_and_falls_to_exec_for_what_it_cannot_read(content: Any):
     """dispatch/G4 to dispatch/G6: a keyed tier is given only to content that is a JSON object."""

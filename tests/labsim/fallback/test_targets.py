@@ -270,6 +270,7 @@ def prefixes(path: str) -> list[str]:
     return ["/" + "/".join(parts[: i + 1]) for i in range(len(parts))]
 
 
+@pytest.mark.slow
 @given(pieces=PIECES, path=PATHS, follow=st.booleans())
 def test_a_resolved_path_never_lies_below_a_link(pieces: Pieces, path: str, follow: bool) -> None:
     """fallback/F-29 to fallback/F-31: no component above the last is a link, and for a write the last is none
@@ -285,6 +286,7 @@ def test_a_resolved_path_never_lies_below_a_link(pieces: Pieces, path: str, foll
         assert not (follow and kind_at(files, last) is NodeKind.SYMLINK)
 
 
+@pytest.mark.slow
 @given(pieces=PIECES, path=PATHS)
 def test_a_write_that_succeeds_lands_on_the_path_that_was_resolved_before(pieces: Pieces, path: str) -> None:
     """fallback/F-35: what a handler would have been told is where the bytes go."""
@@ -304,6 +306,7 @@ def test_a_write_that_succeeds_lands_on_the_path_that_was_resolved_before(pieces
         assert files.inspect(path) is NodeKind.SYMLINK
 
 
+@pytest.mark.slow
 @given(pieces=PIECES, path=PATHS)
 def test_an_unlink_that_succeeds_removes_the_path_that_was_resolved_before(pieces: Pieces, path: str) -> None:
     """fallback/F-33: a delete always has an answer where the plain unlink works, and it is the thing that goes."""
@@ -319,6 +322,7 @@ def test_an_unlink_that_succeeds_removes_the_path_that_was_resolved_before(piece
     assert kind_at(files, target) == "ENOENT"
 
 
+@pytest.mark.slow
 @given(pieces=PIECES, path=PATHS)
 @settings(max_examples=60, deadline=None)
 def test_the_tree_in_memory_walks_links_as_a_real_file_system_does(

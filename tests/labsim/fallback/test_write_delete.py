@@ -347,6 +347,7 @@ ANSWERS = st.lists(st.sampled_from([True, False, None, 0, "", "yes", "raise"]), 
 PLACES = st.sampled_from(["/desk/card", "/desk/link", "/desk/a/b/card", "/desk/locked/a/card", "/desk/sub", "x"])
 
 
+@pytest.mark.slow
 @given(op=st.sampled_from([write, delete]), path=PLACES, failures=FAILURES, answers=ANSWERS)
 def test_at_most_two_attempts_and_never_a_new_error(
     op: Callable[..., tuple[Exception | None, int]],

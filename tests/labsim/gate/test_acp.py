@@ -66,6 +66,7 @@ class Conversation:
                     self.world.stage.advance(after_asked_ms)
 
 
+@pytest.mark.slow
 def test_a_request_reaches_the_client_with_four_options_and_no_deadlock():
     """gate/A19, gate/A24: while the turn waits, the connection reads on."""
     held = Conversation().hold(["allow-once"])
@@ -88,6 +89,7 @@ def test_a_request_reaches_the_client_with_four_options_and_no_deadlock():
     assert held.world.shelf == [("files", {"note": "é"})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "heard", "asked"),
     [
@@ -143,6 +145,7 @@ def test_each_answer_of_a_client_is_a_decision(answers: list[str], heard: list[s
     assert held.world.runtime.attach("session-1").permissions.rules() == ()
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_answer_has_thirty_minutes_of_the_stage():
     """gate/A21, gate/A22, gate/X9: the approver's own bound ends the wait; the turn and the run end, and the client
     hears why.
@@ -156,6 +159,7 @@ def test_a_client_that_does_not_answer_has_thirty_minutes_of_the_stage():
     assert held.world.shelf == []
 
 
+@pytest.mark.slow
 def test_a_client_that_cancels_the_turn_ends_it():
     """gate/A23, gate/X9: the question is withdrawn, and nothing runs."""
     held = Conversation().hold(["silent"], [{"cancel_when_asked": True}, {"prompt": "files look"}])
@@ -164,6 +168,7 @@ def test_a_client_that_cancels_the_turn_ends_it():
     assert (held.world.shelf, held.world.decided) == ([], [(False, "cancelled")])
 
 
+@pytest.mark.slow
 def test_a_session_opened_to_ask_offers_three_modes_and_follows_them():
     """gate/M1, gate/M3, gate/M8: always is not asked, never is refused unasked, and both at once."""
     held = Conversation().hold(
@@ -181,6 +186,7 @@ def test_a_session_opened_to_ask_offers_three_modes_and_follows_them():
     assert held.asked == []
 
 
+@pytest.mark.slow
 def test_a_session_opened_read_only_offers_that_and_keeps_it():
     """gate/M7: what is not offered, and what is unknown, is refused."""
     held = Conversation(ApprovalPolicy.NEVER).hold(
@@ -271,6 +277,7 @@ def test_a_client_that_makes_no_sense_has_refused(does: str, why: str, caplog: p
         assert approved(RAW.format(does)) == ApprovalAnswer(DENY, f"files needs approval and {why}")
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_while_it_is_asked_ends_the_wait():
     """gate/A21: the round trip failed; the process was real, and is gone."""
     over = asyncio.Event()

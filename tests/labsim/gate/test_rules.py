@@ -64,6 +64,7 @@ def test_precedence_is_a_total_order(rules: list[RememberedRule], text: str):
     assert answers == {naive_answer(rules, "files", text)}
 
 
+@pytest.mark.slow
 @given(rules=RULE_SETS)
 def test_a_gates_deny_is_never_outranked_by_any_set_of_rules(rules: list[RememberedRule]):
     """gate/O6: whatever is remembered, and whoever answers."""

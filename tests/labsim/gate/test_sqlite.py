@@ -258,6 +258,7 @@ def test_a_damaged_file_denies_the_call_and_asks_nobody(path: Path):
     assert (world.requested, world.decided) == ([], [(False, "error"), (True, "gate")])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(where=st.floats(0, 1, exclude_max=True), bits=st.integers(1, 255))
 def test_no_single_byte_can_turn_a_refusal_into_a_yes(where: float, bits: int):
@@ -317,6 +318,7 @@ def lines(child: subprocess.Popen[str]) -> Iterator[int]:
         yield int(line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("acknowledged", [1, 2, 5, 9, 14])
 def test_a_writer_that_is_killed_leaves_what_it_acknowledged(path: Path, acknowledged: int):
     """gate/R2, crash safety: every change that was reported is there, none is there by half, and the file is
@@ -340,6 +342,7 @@ def test_a_writer_that_is_killed_leaves_what_it_acknowledged(path: Path, acknowl
     assert len(store.load(RuleContext("x"))) == len(names) + 1
 
 
+@pytest.mark.slow
 def test_readers_see_whole_changes_while_another_process_writes(path: Path):
     """gate/R7: each reading is one change's worth of rules, never fewer than the one before."""
     store = SqliteRuleStore(path)

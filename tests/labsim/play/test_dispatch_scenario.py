@@ -144,6 +144,7 @@ def test_revise_applies_to_the_inner_device_only():
 # The recordings
 
 
+@pytest.mark.slow
 def test_every_recorded_dispatch_agrees_in_every_field():
     """The whole sample, key for key: outcomes, texts, events, prompts, records and files."""
     tally = replay(read_lines(RECORDED), RECORDED.name)
@@ -386,6 +387,7 @@ GIVEN = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(GIVEN)
 def test_any_case_plays_the_same_twice_and_can_be_written_out(given_case: dict[str, Any]):
     """Deterministic; every event is JSON and has a line of words; effects are counted executor entries."""

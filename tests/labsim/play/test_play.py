@@ -23,6 +23,7 @@ def waiting(**given: Any) -> Performance:
     return start(a_case(**given), lambda performance, question: None)
 
 
+@pytest.mark.slow
 def test_the_built_in_cases_show_what_they_claim() -> None:
     """Every teaching case that ships is true of the engine."""
     cases = [case for path in case_files() for case in parse_file(path.read_bytes(), path.name).cases]

@@ -199,6 +199,7 @@ def without_frame_ids(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [cut(event) for event in events]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OVER_A_PIPE, ids=lambda case: case.id)
 def test_a_real_process_keeps_the_same_ledger_as_the_scripted_client(case: ReviewCase, tmp_path: Path) -> None:
     """review-t01 to review-t20: every event of the desk, the gate and the wire, in order; and the note that the

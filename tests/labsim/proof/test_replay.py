@@ -65,6 +65,7 @@ def answered(raw: dict[str, Any], declared: Declared | None = None) -> Any:
     return replay_one(msgspec.convert(raw, RecordedCase), "f: line 1", declared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "count"), SHIPPED.items())
 def test_the_engine_agrees_with_every_recorded_answer(name: str, count: int) -> None:
     """Field by field and event by event, and nothing is declared as different."""
@@ -367,6 +368,7 @@ def test_the_command_reads_what_is_declared(
     assert said in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_declaration_that_no_recording_knows_fails_the_whole_replay(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

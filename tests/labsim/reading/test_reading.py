@@ -70,6 +70,7 @@ def test_a_broken_file_earns_its_message(name: str) -> None:
     assert str(error).isprintable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MESSAGES)
 def test_a_broken_file_is_one_line_on_the_command_line(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -298,6 +299,7 @@ def test_the_schema_on_disk_is_the_one_that_the_classes_give() -> None:
     assert json.loads((FIXTURES / "schema" / "case.schema.json").read_bytes()) == schema()
 
 
+@pytest.mark.slow
 def test_the_schema_accepts_the_built_in_cases() -> None:
     """What ships has no line under it in an editor."""
     validator = Draft202012Validator(schema())
@@ -374,6 +376,7 @@ def complaint(data: bytes) -> str | None:
     return None
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(spoiled())
 def test_a_spoiled_case_is_refused_or_played_and_never_a_crash(raw: dict[str, Any]) -> None:
@@ -388,6 +391,7 @@ def test_a_spoiled_case_is_refused_or_played_and_never_a_crash(raw: dict[str, An
 ALMOST_JSON = st.text(alphabet='{}[]",:0123456789eEtrufalsn\\ \n\ud83c', max_size=40)
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(st.binary(max_size=60) | ALMOST_JSON.map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:

@@ -379,6 +379,7 @@ ENTRIES = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=80, deadline=None)
 @given(st.lists(ENTRIES, max_size=4, unique_by=lambda entry: entry.id))
 def test_entries_survive_their_lines(entries: list[Entry]):

@@ -101,6 +101,7 @@ PIECES = [
 HOSTILE = st.lists(st.sampled_from(PIECES) | st.characters(), max_size=60).map("".join)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(HOSTILE, st.sampled_from([1, 2, 3, 20, 100, 300]), st.integers(0, 30))
 def test_no_row_is_ever_too_wide_and_the_body_always_has_eight_lines(text: str, viewport: int, downs: int):
@@ -161,6 +162,7 @@ def test_text_is_wrapped_at_spaces_if_possible(text: str, width: int, rows: list
     assert list(wrap(text, width)) == rows
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(HOSTILE, st.integers(2, 30))
 def test_wrapping_loses_nothing_but_the_spaces_it_breaks_at(text: str, width: int):
@@ -237,6 +239,7 @@ def test_what_acts_on_a_terminal_is_taken_out_and_nothing_else(text: str, shown:
     assert sanitise(text) == shown
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(HOSTILE)
 def test_sanitising_twice_changes_nothing_more(text: str):

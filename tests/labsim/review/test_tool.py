@@ -167,6 +167,7 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("check", "arguments", "text"), REFUSED, ids=lambda value: repr(value)[:50])
 def test_each_check_of_the_arguments_has_its_text(check: int, arguments: dict[str, Any], text: str):
     """review/check-1 to review/check-7, review/V-2, review/V-31, review/V-32, review/V-33, review/S12: refused with
@@ -230,6 +231,7 @@ def test_the_earliest_failed_check_answers(action: str, fifth_to_seventh: list[t
     assert bench.told(**right, expectedRevision=0)["revision"] == 1
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(
     st.dictionaries(

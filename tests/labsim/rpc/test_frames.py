@@ -561,6 +561,7 @@ def test_an_object_with_too_many_keys_says_how_many_are_gone() -> None:
     assert sent == {**dict(list(frame.items())[:512]), "rpcFrameElidedKeys": 288}
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # the machine may be busy
 @given(
     st.dictionaries(

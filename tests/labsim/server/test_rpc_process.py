@@ -81,6 +81,7 @@ def test_a_shutdown_ends_the_process_although_the_pipe_is_still_open(client: Cli
     assert (gone.value.exit_code, gone.value.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -162,6 +163,7 @@ def test_whatever_else_is_printed_goes_to_standard_error() -> None:
     assert ran.stderr.split(b"\n") == [b"from Python", b"past Python", b"from a child", b""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "sent"), [(None, False), ("1", True), (" On ", True), ("0", False), ("", False)]
 )
@@ -384,6 +386,7 @@ def test_a_disconnect_during_a_review_records_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "sessions").exists()
 
 
+@pytest.mark.slow
 def test_a_new_process_finds_the_note_and_no_permission(tmp_path: Path) -> None:
     """review/V-13, review-t17: what is stored is the note; killed or shut down, the grant was in memory only."""
     folder = str(tmp_path)
@@ -435,6 +438,7 @@ def resident_kib(pid: int) -> int:
     return int(found[0].split()[1])
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_frames_leave_memory_flat_and_a_dialog_open(record_property: Any) -> None:
     """rpc/R-2, rpc/R-10, rpc/R-13, rpc/R-38: late replies, unknown ids, junk and commands; nothing hangs, nothing
     is kept.
@@ -466,6 +470,7 @@ def test_a_hundred_thousand_frames_leave_memory_flat_and_a_dialog_open(record_pr
     print(f"{sent} frames in {seconds:.1f} s, {sent / seconds:.0f} a second; resident KiB: {sizes}")
 
 
+@pytest.mark.slow
 def test_ten_thousand_dialogs_leave_memory_flat() -> None:
     """rpc/R-37: a dialog that is over leaves nothing behind, however many there were."""
     sizes = []
@@ -482,6 +487,7 @@ def test_ten_thousand_dialogs_leave_memory_flat() -> None:
     assert max(sizes[5:]) - sizes[4] < 4096, sizes
 
 
+@pytest.mark.slow
 def test_a_client_that_only_writes_has_to_wait_and_loses_nothing() -> None:
     """The server takes no more than it can answer: what is on its way is bounded, whoever reads late reads all."""
     line = b'{"type":"get_state","id":"%0100d"}\n' % 0

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import fields
@@ -285,6 +286,7 @@ def test_a_page_from_before_what_is_kept_begins_with_what_is() -> None:
     assert answer["data"]["total"] == 10
 
 
+@pytest.mark.slow
 def test_a_dialog_that_is_over_leaves_nothing_behind() -> None:
     """rpc/R-37: however many there were; what is remembered for late replies, and the ledger, is bounded."""
     wire, asked = Wire(), 0
@@ -329,6 +331,7 @@ frames = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.tuples(st.integers(0, 10), frames), max_size=25))
 def test_every_command_gets_one_answer_whatever_the_client_sends(sent: list[tuple[int, Any]]) -> None:

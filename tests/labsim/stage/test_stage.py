@@ -337,6 +337,7 @@ def test_a_signal_follows_others_and_not_the_other_way_round() -> None:
 # The end
 
 
+@pytest.mark.slow
 def test_closing_runs_the_finally_blocks_of_whatever_waits() -> None:
     """Nothing is left behind: no timer, no question, no coroutine that was never awaited."""
     diary = Diary()

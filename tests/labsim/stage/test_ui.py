@@ -241,6 +241,7 @@ def played_later(case: Case) -> Report:
 DETERMINISTIC = settings(deadline=None, derandomize=True, max_examples=250)
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(cases(choices=CHOICES | FAILURES))
 def test_the_ledger_is_the_same_whoever_answers_and_whenever(raw: dict[str, Any]) -> None:
@@ -254,6 +255,7 @@ def test_the_ledger_is_the_same_whoever_answers_and_whenever(raw: dict[str, Any]
         assert (other.observed, other.calls, other.finished) == (by_script.observed, by_script.calls, True)
 
 
+@pytest.mark.slow
 @DETERMINISTIC
 @given(cases(choices=CHOICES))
 def test_a_client_over_rpc_changes_nothing_but_the_frames(raw: dict[str, Any]) -> None:

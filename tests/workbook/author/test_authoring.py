@@ -51,6 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ----------------------------------------------------------------------------------------------------- new-chapter
 
 
+@pytest.mark.slow
 def test_a_new_chapter_is_the_scaffold_under_its_own_id_with_outputs_of_a_run(made: Path) -> None:
     """Issue 7: outputs are baked by really running it, and the scaffold's id is nowhere left."""
     notebook = nbformat.read(made / "notebook.ipynb", as_version=4)
@@ -176,6 +177,7 @@ def test_the_check_takes_an_id_and_names_a_folder_without_a_chapter(
 # ----------------------------------------------------------------------------------------------- bake, diff, cases
 
 
+@pytest.mark.slow
 def test_a_diff_shows_what_baking_would_change_and_baking_changes_it(made: Path, tmp_path: Path) -> None:
     """The outputs of yesterday, those of today, and nothing written before somebody bakes."""
     copy = tmp_path / CHAPTER

@@ -12,6 +12,7 @@ from labsim.library import case_files
 from workbook.author.evidence import EvidenceNotWritten, gather, write
 
 
+@pytest.mark.slow
 def test_evidence_names_every_built_in_case_with_its_expectation_and_what_was_seen() -> None:
     """Each case of each fixture is in the evidence once, with every claimed field beside the observed one."""
     evidence = gather()
@@ -29,6 +30,7 @@ def test_evidence_names_every_built_in_case_with_its_expectation_and_what_was_se
     assert all(sorted(case.expected) == sorted(case.observed) for file in evidence.fixtures for case in file.cases)
 
 
+@pytest.mark.slow
 def test_evidence_carries_the_hash_of_each_fixture_and_its_unrun_claims() -> None:
     """A reader can tell which edition was played, and which claims no case runs."""
     evidence = gather()
@@ -39,6 +41,7 @@ def test_evidence_carries_the_hash_of_each_fixture_and_its_unrun_claims() -> Non
     assert boundary.not_executed == ["rpc-construction", "rpc-not-a-tui", "fallback-is-not-grant"]
 
 
+@pytest.mark.slow
 def test_evidence_is_the_same_bytes_every_time(tmp_path: Path) -> None:
     """Nothing in it depends on the time or the machine."""
     write(tmp_path / "one.json")
@@ -48,6 +51,7 @@ def test_evidence_is_the_same_bytes_every_time(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.json", "two.json"]
 
 
+@pytest.mark.slow
 def test_evidence_that_cannot_be_written_says_why_and_leaves_what_was_there(tmp_path: Path) -> None:
     """A folder that is missing, or a name that is a folder, is one clear error."""
     (tmp_path / "taken").mkdir()

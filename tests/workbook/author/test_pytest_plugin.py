@@ -83,6 +83,7 @@ def results(ran: pytest.RunResult) -> dict[str, str]:
     return {name.removeprefix(f"{CHAPTER}/"): result for name, result in lines}
 
 
+@pytest.mark.slow
 def test_each_case_checkpoint_exercise_and_cell_is_an_item_with_a_readable_id(chapter: Path, run: Run) -> None:
     """In the order in which the files build on each other; a chapter as it was made passes."""
     ran = run("--workbook", "lessons", "-v")
@@ -92,6 +93,7 @@ def test_each_case_checkpoint_exercise_and_cell_is_an_item_with_a_readable_id(ch
     assert ran.ret == pytest.ExitCode.OK
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_by_the_item_it_is_about_and_by_no_other(chapter: Path, run: Run) -> None:
     """A case, a checkpoint, a submission and an output: each red item says where, what was found, what would do."""
     rewrite(chapter / "cases.json", '"expected": {"outcome": "return", "prompts": 1', '"expected": {"prompts": 7')
@@ -128,6 +130,7 @@ def test_what_is_wrong_is_told_by_the_item_it_is_about_and_by_no_other(chapter: 
     assert ran.ret == pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_one_red_item_with_the_line(chapter: Path, run: Run) -> None:
     """Where the files have faults, nothing else could be told from them."""
     rewrite(chapter / "cases.json", '"title": "A call that somebody is asked about",', '"title": "A call"')
@@ -138,6 +141,7 @@ def test_a_file_that_cannot_be_read_is_one_red_item_with_the_line(chapter: Path,
     ran.stdout.fnmatch_lines(["cases.json: line 10: not JSON: *"])
 
 
+@pytest.mark.slow
 def test_one_item_can_be_asked_for_by_its_id(chapter: Path, run: Run) -> None:
     """As it was printed; nothing else of the chapter is collected beside it."""
     ran = run("--workbook", "lessons", "-v", f"lessons/{CHAPTER}/{DATA_ITEMS[2]}")
@@ -145,6 +149,7 @@ def test_one_item_can_be_asked_for_by_its_id(chapter: Path, run: Run) -> None:
     assert results(ran) == {DATA_ITEMS[2]: "PASSED"}
 
 
+@pytest.mark.slow
 def test_a_folder_of_chapters_is_all_of_them_and_nothing_else_of_the_folder(
     chapter: Path, run: Run, pytester: pytest.Pytester
 ) -> None:
@@ -165,6 +170,7 @@ def test_a_folder_of_chapters_is_all_of_them_and_nothing_else_of_the_folder(
     both.assert_outcomes(passed=len(expected) + 1, deselected=2 * len(CELL_ITEMS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "said"), [("nowhere", "there is no such folder"), ("empty", "there is no chapter.toml in it, nor *")]
 )
@@ -180,6 +186,7 @@ def test_a_folder_without_a_chapter_is_a_mistake_and_no_pass(
     ran.stderr.fnmatch_lines([f"ERROR: --workbook *{folder}: {said}*"])
 
 
+@pytest.mark.slow
 def test_a_notebook_with_nothing_to_compare_is_an_error(chapter: Path, run: Run) -> None:
     """A notebook of prose alone shows nothing of what it says."""
     notebook = json.loads((chapter / "notebook.ipynb").read_text())
@@ -192,6 +199,7 @@ def test_a_notebook_with_nothing_to_compare_is_an_error(chapter: Path, run: Run)
     ran.stdout.fnmatch_lines(["*notebook.ipynb: no code cell, so there is nothing to compare."])
 
 
+@pytest.mark.slow
 def test_a_cell_that_fails_is_red_and_so_is_what_was_not_reached(chapter: Path, run: Run) -> None:
     """The cells before it are compared; a cell that was saved without being run is red for that."""
     notebook = json.loads((chapter / "notebook.ipynb").read_text())
@@ -215,6 +223,7 @@ def test_a_cell_that_fails_is_red_and_so_is_what_was_not_reached(chapter: Path, 
     )
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_is_imported_and_nothing_is_different(
     run: Run, pytester: pytest.Pytester
 ) -> None:

@@ -272,6 +272,7 @@ def course(tmp_path: Path) -> Path:
     return tmp_path / "course"
 
 
+@pytest.mark.slow
 def test_start_copies_the_notebooks_of_other_peoples_chapters_and_remembers_where_they_are(
     course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -241,6 +241,7 @@ def test_importing_the_workbook_loads_nothing_heavy():
     assert python(f"import sys, workbook; print({engine})") == "['labsim.lazy']"
 
 
+@pytest.mark.slow
 def test_playing_needs_neither_pandas_nor_widgets():
     """Those come with the first table and the first dialog that is shown."""
     code = (
@@ -302,6 +303,7 @@ def test_a_reset_withholds_the_run_again_and_a_paper_checkpoint_withholds_nothin
     assert isinstance(mini.play("both"), Report)
 
 
+@pytest.mark.slow
 def test_a_recorded_answer_is_withheld_with_the_case_that_shows_the_same() -> None:
     """The recording answers the checkpoint just as the run would."""
     desk_of_dispatch = open_chapter("dispatch-desk")

@@ -260,6 +260,7 @@ except CannotStart as error:
 """
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_half_way_leaves_whole_files_only(source: Path, tmp_path: Path):
     """The second chapter finds no room: the first is whole, of the second there is no trace, and starting again
     goes on."""

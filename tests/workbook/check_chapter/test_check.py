@@ -785,6 +785,7 @@ FAULTS: dict[str, tuple[Change, list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "said"), FAULTS.values(), ids=FAULTS)
 def test_what_an_author_gets_wrong_is_said_with_its_place_and_a_remedy(
     whole: Path, tmp_path: Path, change: Change, said: list[str]
@@ -796,6 +797,7 @@ def test_what_an_author_gets_wrong_is_said_with_its_place_and_a_remedy(
     assert not found.passed
 
 
+@pytest.mark.slow
 def test_a_new_chapter_passes_every_layer(whole: Path) -> None:
     """Issue 7: the scaffold passes its own check, both editions run included; and says so to a program as well."""
     heard: list[str] = []
@@ -814,6 +816,7 @@ def test_a_new_chapter_passes_every_layer(whole: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_only_running_shows_is_said_cell_by_cell(whole: Path, tmp_path: Path) -> None:
     """Two runs that differ; in the clean edition an explanation, a run and an answer before anybody committed."""
 
@@ -844,6 +847,7 @@ def test_what_only_running_shows_is_said_cell_by_cell(whole: Path, tmp_path: Pat
     ]
 
 
+@pytest.mark.slow
 def test_a_worked_edition_that_stops_is_said_with_its_cell_and_error(whole: Path, tmp_path: Path) -> None:
     """And the clean one is not run: it would stop there as well."""
     found = checked(whole, tmp_path, source("lifecycle", "wb.lifecycle(asket)"), Layer.RUNS)
@@ -854,6 +858,7 @@ def test_a_worked_edition_that_stops_is_said_with_its_cell_and_error(whole: Path
     ]
 
 
+@pytest.mark.slow
 def test_a_clean_edition_that_stops_is_said_with_its_cell_and_error(whole: Path, tmp_path: Path) -> None:
     """A run that is withheld has no ledger, which somebody who has answered would not notice."""
     counted = 'shown = desk.play("deny-rule")\nlen(shown.ledger) and wb.ledger(shown)'

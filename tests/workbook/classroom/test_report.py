@@ -286,6 +286,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(folder / "class", folder / "report")
 
 
+@pytest.mark.slow
 def test_files_that_are_no_exports_are_passed_over_and_named(
     handed_in: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,6 +385,7 @@ def test_a_folder_without_exports_is_an_error_that_says_what_belongs_there(tmp_p
         write(tmp_path / "gone", tmp_path / "report", bank=BANK)
 
 
+@pytest.mark.slow
 def test_a_report_is_made_anew_the_same_byte_for_byte(made: Made) -> None:
     """And nothing else is left in its folder."""
     first = {path.name: path.read_bytes() for path in made.report.iterdir()}

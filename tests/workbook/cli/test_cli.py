@@ -98,6 +98,7 @@ def test_a_command_that_does_not_exist_is_a_usage_error():
 # start
 
 
+@pytest.mark.slow
 def test_start_makes_the_copies_and_says_how_to_go_on(tmp_path: Path):
     """The installed script, in a process of its own: every shipped chapter arrives, and the next step is named."""
     done = subprocess.run([WORKBOOK, "start"], cwd=tmp_path, check=True, capture_output=True, text=True)
@@ -166,6 +167,7 @@ def fetch(address: str) -> dict[str, list[dict[str, str]]]:
                 raise
 
 
+@pytest.mark.slow
 def test_lab_serves_the_folder_and_leaves_what_is_in_it(tmp_path: Path):
     """The real thing: JupyterLab comes up on DIR, at the first chapter, and the learner's file stays as it was."""
     mine = saved(tmp_path / "00-start-here.ipynb", ("'my own'", "'my own'"))
@@ -202,6 +204,7 @@ def test_lab_serves_the_folder_and_leaves_what_is_in_it(tmp_path: Path):
 # check
 
 
+@pytest.mark.slow
 def test_check_passes_notebooks_that_are_as_saved_whatever_surrounds_them(tmp_path: Path, monkeypatch, capfd):
     """Each has a kernel, a folder of answers and settings of its own: neither the other notebook, nor the caller's
     answers, nor pytest settings or a conftest nearby change the result."""
@@ -225,6 +228,7 @@ def test_check_passes_notebooks_that_are_as_saved_whatever_surrounds_them(tmp_pa
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_check_fails_on_every_way_of_not_being_as_saved(tmp_path: Path, capfd):
     """A wrong output, an exception, a cell never run and a cell that asks to be skipped: each fails, by name."""
     wrong = saved(tmp_path / "wrong.ipynb", ("1 + 1", "3"))
@@ -339,6 +343,7 @@ def test_evidence_is_written_where_asked(tmp_path: Path, monkeypatch: pytest.Mon
     assert done.output == f"Wrote {tmp_path / 'evidence.json'}\n"
 
 
+@pytest.mark.slow
 def test_evidence_holds_the_cases_that_were_played(tmp_path: Path):
     """The real thing: the report is JSON and names the fixtures it played."""
     assert workbook("evidence", tmp_path / "evidence.json").exit_code == 0
@@ -357,6 +362,7 @@ def test_evidence_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_baking_writes_what_the_scripted_learner_sees_and_then_finds_it_as_it_was(tmp_path: Path):
     """An author bakes after a change; a second time there is nothing to write."""
     path = tmp_path / "lesson.ipynb"
@@ -373,6 +379,7 @@ def test_baking_writes_what_the_scripted_learner_sees_and_then_finds_it_as_it_wa
     assert (cell.execution_count, cell.outputs[0].data["text/plain"]) == (1, "2")
 
 
+@pytest.mark.slow
 def test_a_notebook_that_fails_is_not_baked(tmp_path: Path):
     """The file stays as it was, and the author is told which notebook and why."""
     path = tmp_path / "lesson.ipynb"

@@ -566,6 +566,7 @@ FAILING: dict[str, tuple[Exercise, object, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "handed_in", "said"), FAILING.values(), ids=FAILING)
 def test_code_that_fails_is_told_what_happened_in_words(exercise: Exercise, handed_in: object, said: str) -> None:
     """No traceback, no hanging, and no confusing it with a wrong answer: the fourth kind of verdict."""

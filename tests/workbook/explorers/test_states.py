@@ -68,6 +68,7 @@ def decided(report: Report) -> tuple[Decision, ...]:
     )
 
 
+@pytest.mark.slow
 def test_the_panel_says_what_the_engine_says_of_ten_thousand_states():
     """Explorer: a state's case, read back from its JSON and played, decides, asks and ends as the panel shows."""
     legal = refused = 0
@@ -93,6 +94,7 @@ def test_the_panel_says_what_the_engine_says_of_ten_thousand_states():
     assert refused > STATES / 10  # the draw reaches what cannot be meant as well
 
 
+@pytest.mark.slow
 def test_the_first_decision_is_the_resolvers_own():
     """approval/R1 to approval/R9: what the panel shows of the original input is what `resolve` says when it is
     asked directly.
@@ -121,6 +123,7 @@ def test_the_first_decision_is_the_resolvers_own():
     assert len(seen) == 10
 
 
+@pytest.mark.slow
 def test_every_state_is_read_back_as_itself_and_excuses_just_what_is_odd():
     """A copied state is a teaching case, without `unusual` unless a value of it is; pasting it changes nothing."""
     drawn = (state for state in states(SEED + 2) if isinstance(view_of(state), View))
@@ -138,6 +141,7 @@ def test_every_state_is_read_back_as_itself_and_excuses_just_what_is_odd():
                 parse_case(less, "panel")
 
 
+@pytest.mark.slow
 def test_whatever_a_problem_offers_puts_it_right():
     """One press on each button in turn leads back to a case, whatever was set."""
     for state, _ in zip(states(SEED + 3), range(1000), strict=False):
@@ -155,6 +159,7 @@ def tables(blocks: list[dict[str, Any]]) -> dict[str, list[list[str]]]:
     return {one["grid"]["caption"]: one["grid"]["rows"] for one in blocks if one["block"] == "table"}
 
 
+@pytest.mark.slow
 def test_what_is_told_to_the_browser_is_what_was_played():
     """Decision, counters, lifecycle, prompts and the announcement, as they leave for the front end."""
     drawn = (state for state in states(SEED + 4) if isinstance(view_of(state), View))

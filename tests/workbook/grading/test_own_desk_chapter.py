@@ -59,6 +59,7 @@ def graded_in(notebook: Any, chapter: Chapter) -> list[Graded]:
     return shown
 
 
+@pytest.mark.slow
 def test_the_worked_edition_goes_from_mistakes_to_what_holds(worked: Any, desk: Chapter) -> None:
     """A handler that breaks on words and an approver that looks for a part come first; in the end all hold."""
     graded = [(one.exercise.id, one.grade) for one in graded_in(worked, desk)]

@@ -61,6 +61,7 @@ def test_a_second_torn_line_does_not_replace_the_first(progress: Progress):
     assert (progress.folder / "cedar-progress.torn-2.txt").read_bytes() == b"\xff\x00second"
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # it waits for the disk
 @given(cut=st.integers(min_value=0))
 def test_wherever_the_file_is_cut_the_whole_lines_count_and_the_rest_is_kept(tmp_path_factory, cut: int):
@@ -208,6 +209,7 @@ except NotSaved as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 1, 60, 200])
 @pytest.mark.parametrize("already", [0, 1])
 def test_a_full_disk_saves_nothing_says_so_and_harms_nothing(progress: Progress, room: int, already: int):
@@ -252,6 +254,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_kernel_killed_while_saving_loses_no_acknowledged_answer_and_blocks_nobody(progress: Progress):
     """kill -9 in a tight loop of saves: every save that returned is there, and the next kernel goes on at once."""
     for saves in (1, 7, 20):
@@ -312,6 +315,7 @@ for n in range(keys):
 """
 
 
+@pytest.mark.slow
 def test_two_kernels_at_once_have_exactly_one_winner_for_each_question(progress: Progress):
     """The commit is decided inside the lock: for each key one is told "saved", the other what stands."""
     keys = 60

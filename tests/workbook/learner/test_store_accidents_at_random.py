@@ -78,6 +78,7 @@ def every_kind(progress: Progress) -> list[Record]:
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)  # it waits for the disk
 @given(cut=st.integers(min_value=0))
 def test_wherever_a_file_of_all_kinds_is_cut_whole_lines_count_and_no_byte_is_lost(tmp_path_factory, cut: int):
@@ -120,6 +121,7 @@ for kind, act in acts.items():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 1, 30])
 def test_a_full_disk_saves_no_kind_of_record_and_says_so_each_time(progress: Progress, room: int):
     """Whatever is to be saved: told that it was not, and not a byte of the file is different."""
@@ -147,6 +149,7 @@ acts[sys.argv[2]]()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kernel_killed_in_the_middle_of_a_line_of_any_kind_costs_that_line(progress: Progress, kind: str):
     """kill -9 with 20 bytes of the line on the disk: it does not count, it is set aside, and nothing is locked."""
@@ -181,6 +184,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_kernel_killed_while_saving_all_kinds_loses_nothing_that_was_acknowledged(progress: Progress):
     """kill -9 in a tight loop, three times over one file: every record whose save returned is there, in order."""
     for saves in (1, 9, 17):
@@ -215,6 +219,7 @@ print(progress.pseudonym())
 """
 
 
+@pytest.mark.slow
 def test_two_kernels_at_once_agree_on_every_kind_of_record(tmp_path: Path):
     """One second vote and one reveal a question, each named row and each try of both, one pseudonym for the two."""
     progress = Progress(tmp_path)

@@ -145,6 +145,7 @@ def test_revoke_hides_the_panel_and_records_nothing() -> None:
     assert made.status == "Review desk: draft, revision 0. Permission: none. No dialog is open."
 
 
+@pytest.mark.slow
 @given(st.integers(min_value=1, max_value=400))
 def test_no_row_is_wider_than_the_place_or_than_a_hundred_columns(width: int) -> None:
     """review/V-50, review/V-61: at every width that the front end measures, hostile text and wide characters

@@ -52,6 +52,7 @@ def test_a_dialog_without_an_answer_says_which_one_is_missing() -> None:
     assert desk.wait_closed() is not None
 
 
+@pytest.mark.slow
 def test_two_runs_of_the_same_commands_show_the_same_table() -> None:
     """Nothing that differs from run to run is shown."""
 

@@ -44,6 +44,7 @@ SHIPPED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shipped", SHIPPED)
 def test_the_scripted_learner_leaves_the_ledger_of_a_plain_run(shipped: Case):
     """Answers that come in through the dialogs, one by one, are the same case."""
@@ -366,6 +367,7 @@ def test_hostile_text_reaches_nobody_as_anything_but_text():
     assert HOSTILE[:30].replace('"', '\\"') in live.state()["dialogs"][0]["text"]
 
 
+@pytest.mark.slow
 def test_the_scripted_learner_shows_text_and_loads_no_widgets():
     """CI and worked editions need no front end; a widget there would only be an id that changes."""
     code = (

@@ -84,6 +84,7 @@ def test_one_level_alone_makes_no_curve():
     assert found.brier is not None
 
 
+@pytest.mark.slow
 def test_the_curve_has_its_points_the_diagonal_and_words():
     """What is seen is also said: in the table, and in the alternative text."""
     plot = calibrate(forecasts(GUESS=(5, 4), UNSURE=(2, 1), CERTAIN=(5, 3))).curve()

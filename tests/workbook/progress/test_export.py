@@ -199,6 +199,7 @@ _NAMES = st.sampled_from(["again", "kept", "paper", "quiet"])
 _TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     steps=st.lists(st.tuples(st.sampled_from(["commit", "reveal", "reset", "note", "vote"]), _NAMES, _TEXT)),
@@ -332,6 +333,7 @@ def test_nothing_that_a_learner_wrote_becomes_markup(doings: Doings, hostile: st
     assert page.count("</ul>") == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(words=_TEXT)
 @example("a\n```\n# b")

@@ -378,6 +378,7 @@ _RECORDS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(records=_RECORDS)
 def test_any_sequence_of_records_folds_and_no_answer_is_lost(records: list[Record]):
@@ -394,6 +395,7 @@ def test_any_sequence_of_records_folds_and_no_answer_is_lost(records: list[Recor
     assert {b.id for b in found.beliefs} <= BANK.beliefs.keys()
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(records=_RECORDS, chapter=st.sampled_from(["first", "second"]))
 def test_a_chapter_does_not_depend_on_what_was_answered_elsewhere(records: list[Record], chapter: str):
@@ -405,6 +407,7 @@ def test_a_chapter_does_not_depend_on_what_was_answered_elsewhere(records: list[
     assert whole == alone
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(records=_RECORDS)
 def test_what_a_learner_has_not_seen_the_reveal_of_tells_nothing(records: list[Record]):

@@ -267,6 +267,7 @@ def test_progress_as_json(folder: Path):
     ]
 
 
+@pytest.mark.slow
 def test_without_a_folder_the_usual_places_are_looked_at(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -308,6 +309,7 @@ def test_what_stands_in_the_way_of_an_export_is_one_line(folder: Path, tmp_path:
         assert says in result.stderr
 
 
+@pytest.mark.slow
 def test_looking_at_progress_needs_neither_pandas_nor_matplotlib_nor_widgets(folder: Path):
     """It answers in a moment: what takes long to import is left alone."""
     code = (

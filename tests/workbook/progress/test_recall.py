@@ -175,6 +175,7 @@ _STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(steps=_STEPS, more=_STEPS)
 def test_for_any_answers_two_come_back_and_stay_when_answered(steps, more):

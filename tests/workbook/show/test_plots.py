@@ -50,6 +50,7 @@ def texts(plot: Plot) -> list[str]:
     return sorted("".join(text.itertext()) for text in ElementTree.fromstring(plot.svg).iter(f"{SVG}text"))
 
 
+@pytest.mark.slow
 def test_two_processes_draw_the_same_bytes() -> None:
     """Design: the same run gives the same page; neither the hash seed nor the date is in it."""
     first, second = (python(PROGRAM, PYTHONHASHSEED=seed).stdout for seed in ("1", "2"))
@@ -58,6 +59,7 @@ def test_two_processes_draw_the_same_bytes() -> None:
     assert first.count("<svg ") == 2
 
 
+@pytest.mark.slow
 def test_a_first_run_without_a_folder_to_write_to_says_nothing_on_stderr(tmp_path: Path) -> None:
     """What matplotlib says of fonts and folders is of no use to a learner, and their settings none to a plot."""
     settings_file = tmp_path / "matplotlibrc"
@@ -119,6 +121,7 @@ hostile = st.text(max_size=12) | st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.lists(hostile, min_size=4, max_size=4, unique=True), hostile, hostile)
 def test_text_is_never_markup_whatever_it_is(names: list[str], caption: str, axis: str) -> None:
@@ -292,6 +295,7 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "holds"),
     [("<path ", '<path class="of another version" ', True), ('aria-label="Few."', 'aria-label="Many."', False)],

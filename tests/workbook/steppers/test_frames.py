@@ -52,6 +52,7 @@ def films(shipped: list[Film]) -> list[Film]:
 # --------------------------------------------------------------------------------------- what can still stop it
 
 
+@pytest.mark.slow
 def test_whatever_stopped_something_was_listed_in_every_row_before(films: list[Film]):
     """The point of the list: nobody who reads it at any row is surprised later."""
     for shown in films:
@@ -291,6 +292,7 @@ def test_there_is_one_frame_for_each_row_and_no_other(shipped: list[Film]):
     assert empty == {"classify-error"}
 
 
+@pytest.mark.slow
 def test_a_longer_ledger_changes_no_earlier_frame(shipped: list[Film]):
     """A frame knows nothing of what comes after it."""
     for shown in shipped:
@@ -333,6 +335,7 @@ def test_open_questions_come_and_go_in_the_rows_of_their_dialogs(shipped: list[F
             assert set(frame.state.open) <= asked
 
 
+@pytest.mark.slow
 def test_the_steps_of_a_call_are_those_of_the_table_of_steps(shipped: list[Film]):
     """Where a row stands is where `wb.steps` puts it; the desk's own rows inside a call aside."""
     for shown in shipped:

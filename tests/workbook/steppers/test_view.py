@@ -293,6 +293,7 @@ def test_a_tools_text_is_text_wherever_it_is_shown():
     assert "\x1b" not in str(stepper.state()) + str(stepper)
 
 
+@pytest.mark.slow
 def test_every_built_in_case_can_be_shown():
     """All desks, as a table and as a control; each row of the control has a place in its lists."""
     for case in built_in():

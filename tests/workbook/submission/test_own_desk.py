@@ -102,6 +102,7 @@ def test_what_is_asked_tells_nothing_of_the_situations(name: str) -> None:
 # ------------------------------------------------------------------------------------------- known to be right
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", handed_in.GOOD_SETTINGS)
 def test_right_settings_are_right(name: str) -> None:
     """In whatever spelling the host tolerates, and with whatever beside them changes nothing."""
@@ -110,6 +111,7 @@ def test_right_settings_are_right(name: str) -> None:
     assert (graded.grade, graded.failing, graded.held, graded.of) == (Grade.RIGHT, None, 12, 12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", handed_in.GOOD_HANDLERS, ids=lambda one: one.__name__)
 def test_a_right_handler_is_right_in_whatever_shape(made: Any) -> None:
     """Plain or async, with two arguments or a default, returning a copy that it changed."""
@@ -118,6 +120,7 @@ def test_a_right_handler_is_right_in_whatever_shape(made: Any) -> None:
     assert (graded.grade, graded.failing, graded.held, graded.of) == (Grade.RIGHT, None, 11, 11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", handed_in.GOOD_APPROVERS, ids=lambda one: one.__name__)
 def test_a_right_approver_is_right_in_whatever_shape(made: Any) -> None:
     """A function, a class that is made anew for each situation, and one that closes in place of a no."""
@@ -202,6 +205,7 @@ def test_a_trace_that_breaks_the_sound_piece_as_well_says_nothing_about_the_flaw
 # ------------------------------------------------------------------------------------------------- code that fails
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", handed_in.FAILING_HANDLERS)
 def test_a_handler_that_fails_is_told_what_happened_in_words(name: str) -> None:
     """It raised, looped, answered with nonsense or changed what it was shown: no traceback, and no wrong answer."""
@@ -216,6 +220,7 @@ def test_a_handler_that_fails_is_told_what_happened_in_words(name: str) -> None:
     assert sys.gettrace() is traced
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", handed_in.FAILING_APPROVERS)
 def test_an_approver_that_fails_is_told_what_happened_in_words(name: str) -> None:
     """As a handler; and a dialog whose approver failed is broken, which is no yes."""
@@ -371,6 +376,7 @@ def test_a_situation_is_played_with_everything_but_what_was_handed_in() -> None:
     assert play_mine(situation, Mine()).observed == run(situation.case).observed
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     mode=st.sampled_from(["always-ask", "write", "yolo", "Write", None]),

@@ -81,6 +81,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXERCISES)
 @settings(max_examples=40, deadline=None)
 @given(handed_in=values)
@@ -93,6 +94,7 @@ def test_whatever_is_handed_in_is_answered_in_words(name: str, handed_in: Any) -
     assert "<script" not in graded.page().html()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, one in EXERCISES.items() if isinstance(one, CallExercise)][1:])
 @settings(max_examples=40, deadline=None)
 @given(returned=values)

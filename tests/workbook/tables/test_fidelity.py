@@ -12,6 +12,7 @@ from labsim.proof.recordings import read_lines
 from workbook.tables import fidelity
 
 
+@pytest.mark.slow
 def test_the_recordings_are_named_with_program_version_and_date() -> None:
     """A reader can tell what was asked, and when."""
     known = fidelity.about()
@@ -24,6 +25,7 @@ def test_the_recordings_are_named_with_program_version_and_date() -> None:
     assert json.loads(about_recordings().read_bytes())["asked"] in fidelity.fidelity().caption
 
 
+@pytest.mark.slow
 def test_every_recorded_answer_is_compared_and_counted_once() -> None:
     """The table's sums are the files' own line counts, and nothing differs without leave."""
     table = fidelity.fidelity()
@@ -35,6 +37,7 @@ def test_every_recorded_answer_is_compared_and_counted_once() -> None:
     assert list(table["differ"]) == [0] * len(table)
 
 
+@pytest.mark.slow
 def test_the_declared_differences_are_listed_each_with_its_reason_and_date() -> None:
     """As many rows as the list has; none at present."""
     table = fidelity.declared()

@@ -198,6 +198,7 @@ def test_a_call_without_an_end_has_steps_that_are_not_reached_yet() -> None:
     assert happened("gate-no-timeout")[7:] == ["not reached yet"] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case_id", CASES)
 def test_every_event_of_a_call_stands_in_one_step(case_id: str) -> None:
     """None is lost, and none stands twice."""
@@ -266,6 +267,7 @@ def test_a_request_that_nobody_carries_never_reaches_the_approver() -> None:
     assert Lane.APPROVER not in [target for _, target in drawn]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case_id", CASES)
 def test_every_event_is_drawn_once_and_in_order(case_id: str) -> None:
     """The picture is the ledger, and no event of this host is a stranger to it."""

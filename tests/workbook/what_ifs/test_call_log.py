@@ -462,6 +462,7 @@ def test_whatever_is_in_a_file_the_answer_is_a_log_or_a_refusal(
     assert path.name in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["calls.parquet", "calls.jsonl.gz", "calls.csv.gz", "calls.jsonl", "calls.csv"])
 def test_a_file_with_a_byte_changed_is_a_log_or_refused(tmp_path: Path, name: str) -> None:
     """A disk, or a hasty edit: one byte is another one. The program goes on, and no error but ours is seen."""

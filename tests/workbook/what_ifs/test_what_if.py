@@ -90,6 +90,7 @@ def wanted(found: Resolution) -> tuple[str, str, str, str]:
     return (found.policy.value, found.source.value, found.rule.value, found.tier.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chunk", "table"), [(1 << 16, 1 << 20), (3, 1 << 20), (3, 0)], ids=["", "chunks", "hashed"]
 )
@@ -115,6 +116,7 @@ def test_every_row_is_what_the_engine_says_of_that_call_alone(
     agrees()
 
 
+@pytest.mark.slow
 def test_a_sample_of_a_long_log_agrees_too() -> None:
     """Two hundred thousand calls, every hundredth asked one by one; the index is the caller's own."""
     log = made_up(200_000)
@@ -133,6 +135,7 @@ def test_a_sample_of_a_long_log_agrees_too() -> None:
         assert (got.policy, got.source, got.rule, got.tier) == wanted(one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["always-ask", "write", "yolo"])
 @pytest.mark.parametrize("user", [None, "allow", "prompt", "deny"])
 @pytest.mark.parametrize(
@@ -424,6 +427,7 @@ print(found, len(seen) > len(found), asked.prompts, len(changed))
 """
 
 
+@pytest.mark.slow
 def test_a_log_full_of_commands_runs_none_of_them() -> None:
     """approval/A-50: bash strings are data. Nothing is opened, started or evaluated while a log is decided."""
     ran = subprocess.run([sys.executable, "-c", AUDIT], capture_output=True, text=True, check=True)
@@ -434,6 +438,7 @@ def test_a_log_full_of_commands_runs_none_of_them() -> None:
 # ------------------------------------------------------------------------------------------------- speed and memory
 
 
+@pytest.mark.slow
 def test_five_million_calls_a_second_on_one_core() -> None:
     """Issue 6, for sorting the calls into kinds and deciding them together; measured, it is several times that.
 
