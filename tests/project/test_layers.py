@@ -54,6 +54,7 @@ ROOMS = (
     "labsim.api",
     "labsim.__main__",
     "workbook.errors",
+    "workbook.atomic",
     "workbook.learner",
     "workbook.show",
     "workbook.exercise",

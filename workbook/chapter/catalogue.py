@@ -34,6 +34,7 @@ from msgspec import Struct
 
 from labsim.errors import CaseError
 from labsim.library import fixtures_dir
+from workbook import atomic
 from workbook.chapter.engine import load_engine
 from workbook.chapter.file import CHAPTER_FILE, ChapterFile, ChapterFiles, Place, is_id, read_chapter
 from workbook.chapter.notebooks import NOTEBOOK_SUFFIX, notebooks_dir
@@ -282,13 +283,14 @@ def remembered(here: Path) -> tuple[Path, ...]:
 
 
 def remember(here: Path, folders: Iterable[Path]) -> None:
-    """Note down, beside a learner's copies, where their chapters' data are; what was noted before stays."""
+    """Note down, beside a learner's copies, where their chapters' data are; what was noted before stays.
+
+    Raises: OSError or CaseError, if that cannot be read; workbook.atomic.WriteFailed.
+    """
     noted = dict.fromkeys([*map(str, remembered(here)), *(str(folder.absolute()) for folder in folders)])
     if noted and tuple(map(Path, noted)) != remembered(here):
         data = msgspec.json.format(msgspec.json.encode(_Note(folders=list(noted))), indent=2)
-        swap = here / f".{REMEMBERED}.tmp"
-        swap.write_bytes(data + b"\n")
-        os.replace(swap, here / REMEMBERED)
+        atomic.write(here / REMEMBERED, data + b"\n")
 
 
 def _place(listed: Listed) -> tuple[int, str]:
