@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
 from importlib import import_module
@@ -32,7 +31,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from labsim.errors import CaseError
+from labsim.errors import CaseError, did_you_mean
 from labsim.library import fixtures_dir
 from workbook import atomic
 from workbook.chapter.engine import load_engine
@@ -92,8 +91,7 @@ class UnknownChapter(WorkbookError):
         self.chapter_id = chapter_id
         self.known = known
         self.faults = faults
-        close = get_close_matches(chapter_id, known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
+        hint = did_you_mean(chapter_id, known, f"There are: {', '.join(known) or 'none'}.")
         unread = "".join(f" Not readable: {fault}" for fault in faults)
         super().__init__(f"No chapter has the id {chapter_id!r}. {hint}{unread}")
 
