@@ -1,11 +1,20 @@
-"""The error tree: one root, one class for each thing a caller can act on.
+"""The error tree: one root, one class for each thing a caller can act on; and the words that refusals share.
 
 A refused call is an outcome, not one of these; see `wrapper`.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from msgspec import ValidationError
+
+_COMPLAINT: Final = re.compile(
+    r"(?P<found>.*?)(?: - at (?P<key>`key` in )?`\$?(?P<path>[^`]*)`)?", re.DOTALL
+)  # of the decoder, which may quote a value that looks like a place itself
 
 
 def one_line(text: str) -> str:
@@ -13,6 +22,34 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def found_and_path(error: ValidationError) -> tuple[str, str]:
+    """What the decoder found, in its words, and where: `.cases[2].given.mode`; "" for the whole value.
+
+    `[...]` in a path is some entry of a map whose keys are free: the decoder does not say which.
+    """
+    parts = _COMPLAINT.fullmatch(str(error))
+    assert parts is not None  # every part of the pattern may be empty
+    return f"{parts['found']} as a key" if parts["key"] else parts["found"], parts["path"] or ""
+
+
+def closest(word: object, known: Iterable[str], most: int = 1, *, alike: float = 0.6) -> list[str]:
+    """The `known` words that `word` may have been meant to be, the likeliest first, `most` of them; often none.
+
+    `alike`: from 0, anything, to 1, the same word.
+    """
+    from difflib import get_close_matches  # only those who made a mistake wait for it
+
+    return get_close_matches(word, list(known), n=most, cutoff=alike) if isinstance(word, str) else []
+
+
+def did_you_mean(word: object, known: Iterable[str], otherwise: str | None = None, *, alike: float = 0.6) -> str:
+    """The remedy for a word that is not known: `Did you mean 'x'?`, or else `otherwise`; None: `Use one of: …`."""
+    words = list(known)
+    for close in closest(word, words, alike=alike):
+        return f"Did you mean '{close}'?"
+    return f"Use one of: {', '.join(words)}." if otherwise is None else otherwise
 
 
 class LabsimError(Exception):

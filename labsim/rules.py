@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from labsim.errors import CaseError, LabsimError
+from labsim.errors import CaseError, LabsimError, closest
 from labsim.strict_json import parse
 
 _SCHEMA_ID: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -110,14 +110,12 @@ class Rules:
         return self._by_id[candidates[0]]
 
     def _close(self, asked: str) -> list[str]:
-        from difflib import get_close_matches
-
         if "/" not in asked:
-            books = get_close_matches(asked.lower(), self.books, n=1)
+            books = closest(asked.lower(), self.books)
             names = {name.lower(): ids for name, ids in self._by_name.items()}
-            return books or [id_ for name in get_close_matches(asked.lower(), names, n=1) for id_ in names[name]]
+            return books or [id_ for name in closest(asked.lower(), names) for id_ in names[name]]
         ids = {rule_id.lower(): rule_id for rule_id in self._by_id}
-        return [ids[close] for close in get_close_matches(asked.lower(), ids, n=3, cutoff=0.75)]
+        return [ids[close] for close in closest(asked.lower(), ids, 3, alike=0.75)]
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:

@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from labsim.case.given import WrapperGiven
 from labsim.case.model import Expected, ExtraCase
-from labsim.errors import CaseError, HostError, LabsimError
+from labsim.errors import CaseError, HostError, LabsimError, found_and_path
 from labsim.events import Execute, QuestionAsked, ToolCallEvent
 from labsim.extras import SCENARIOS
 from labsim.play.report import CallReport
@@ -64,8 +64,8 @@ class Host:
         try:
             made = msgspec.convert(dict(given), WrapperGiven)
         except msgspec.ValidationError as error:
-            found, _, path = str(error).partition(" - at `$")
-            raise CaseError(f"call{path.removesuffix('`')}", found[:1].lower() + found[1:], "") from None
+            found, path = found_and_path(error)
+            raise CaseError(f"call{path}", found[:1].lower() + found[1:], "") from None
         number = len(self.calls) + 1
         call_id, start = f"call-{number}", len(self._stage.ledger)
         self.open = (call_id, start)

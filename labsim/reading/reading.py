@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from labsim.case.model import CASE_CLASSES, Case, CaseFile, RecordedCase
-from labsim.errors import CaseError, UnknownCase
+from labsim.errors import CaseError, UnknownCase, closest
 from labsim.extras import SCENARIOS
 
 
@@ -79,9 +79,7 @@ def find(cases: Iterable[Case], case_id: str) -> Case:
     known = {case.id: case for case in cases}
     if case_id in known:
         return known[case_id]
-    from difflib import get_close_matches
-
-    raise UnknownCase(case_id, get_close_matches(case_id, known, n=3))
+    raise UnknownCase(case_id, closest(case_id, known, 3))
 
 
 def schema() -> dict[str, Any]:

@@ -16,10 +16,9 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from labsim.case.model import CASE_CLASSES
-from labsim.errors import CaseError
+from labsim.errors import CaseError, did_you_mean, found_and_path
 from labsim.js_values import stringify
 
-_AT: Final = re.compile(r"^(?P<trouble>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]|\[(\.\.\.)\]")
 _SOME: Final = "..."  # some entry of a map whose keys are free: the decoder does not say which
 _KEYS_LISTED: Final = 12  # more of them would bury the message; the schema lists all
@@ -44,13 +43,12 @@ _REMEDIES: Final = {
 
 def refusal(error: msgspec.ValidationError, raw: Any, kind: Any, place: str) -> CaseError:
     """The decoder's refusal of `raw` as a `kind`, made plain. `place` stands for where `raw` is."""
-    parts = _AT.match(str(error))
-    assert parts is not None  # every part of the pattern may be empty
-    steps = _steps(parts["path"] or "$")
+    trouble, path = found_and_path(error)
+    steps = _steps(path)
     spot = _Spot(raw, kind)
     for step in steps:
         spot.enter(step)
-    return CaseError(_joined(place, steps, raw), *_explained(parts["trouble"], spot))
+    return CaseError(_joined(place, steps, raw), *_explained(trouble, spot))
 
 
 def shown(value: object) -> str:
@@ -71,21 +69,15 @@ def kind_of(value: object) -> str:
 
 def meant(word: object, words: Sequence[str]) -> str:
     """`Did you mean …? `, where a word looks like one of `words`; else nothing."""
-    close = _closest(word.strip().lower(), words) if isinstance(word, str) else None
-    return f"Did you mean '{close}'? " if close else ""
-
-
-def _closest(word: str, words: Sequence[str]) -> str | None:
-    from difflib import get_close_matches  # only those who made a mistake wait for it
-
-    return next(iter(get_close_matches(word, words, n=1)), None)
+    says = did_you_mean(word.strip().lower(), words, "") if isinstance(word, str) else ""
+    return f"{says} " if says else ""
 
 
 # ------------------------------------------------------------------------------------------------------ the place
 
 
 def _steps(path: str) -> list[str | int]:
-    return [int(step[2]) if step[2] else step[1] or step[3] for step in _STEP.finditer(path.removeprefix("$"))]
+    return [int(step[2]) if step[2] else step[1] or step[3] for step in _STEP.finditer(path)]
 
 
 def _joined(place: str, steps: Sequence[str | int], raw: Any) -> str:
@@ -204,12 +196,9 @@ def _where_known(key: str, spot: _Spot) -> str:
         if key in _keys(above):
             return f"It belongs one level up, beside {taken!r}."
     known = _keys(here)
-    close = _closest(key, known)
-    if close:
-        return f"Did you mean {close!r}?"
-    if len(known) <= _KEYS_LISTED:
-        return f"Known here: {', '.join(known)}."
-    return "fixtures/schema/case.schema.json lists the keys."
+    listed = len(known) <= _KEYS_LISTED
+    schema = "fixtures/schema/case.schema.json lists the keys."
+    return did_you_mean(key, known, f"Known here: {', '.join(known)}." if listed else schema)
 
 
 def _keys(kind: type[Struct]) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ ROOMS = (
     "labsim.api",
     "labsim.__main__",
     "workbook.errors",
+    "workbook.atomic",
     "workbook.learner",
     "workbook.show",
     "workbook.exercise",

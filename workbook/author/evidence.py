@@ -8,9 +8,6 @@ a copy can be checked by writing it again.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
-from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,11 +22,7 @@ from labsim.play.report import Report
 from labsim.proof.recordings import read_lines
 from labsim.proof.replay import Tally, parse_declared, replay
 from labsim.reading.reading import parse_file
-from workbook.errors import WorkbookError
-
-
-class EvidenceNotWritten(WorkbookError):
-    """The file could not be written; whatever stood there before is unchanged."""
+from workbook import atomic
 
 
 class CaseEvidence(Struct, frozen=True, kw_only=True):
@@ -90,24 +83,11 @@ def gather() -> Evidence:
 def write(path: Path) -> Evidence:
     """Gather the evidence and write it to `path` as JSON, whole or not at all.
 
-    Raises: EvidenceNotWritten, with the reason; LabsimError for a broken fixture.
+    Raises: workbook.atomic.WriteFailed, with the reason; LabsimError for a broken fixture.
     """
     evidence = gather()
     data = msgspec.json.format(msgspec.json.encode(evidence), indent=2) + b"\n"
-    name = ""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, 0o644)  # a temporary file is private; evidence is to be read
-        os.replace(name, path)
-    except OSError as error:
-        if name:
-            with suppress(OSError):
-                os.unlink(name)
-        raise EvidenceNotWritten(
-            f"{path}: not written ({error.strerror or error}). Name a file in a folder that you can write to."
-        ) from None
+    atomic.write(path, data)
     return evidence
 
 

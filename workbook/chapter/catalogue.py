@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
 from importlib import import_module
@@ -32,8 +31,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from labsim.errors import CaseError
+from labsim.errors import CaseError, did_you_mean
 from labsim.library import fixtures_dir
+from workbook import atomic
 from workbook.chapter.engine import load_engine
 from workbook.chapter.file import CHAPTER_FILE, ChapterFile, ChapterFiles, Place, is_id, read_chapter
 from workbook.chapter.notebooks import NOTEBOOK_SUFFIX, notebooks_dir
@@ -91,8 +91,7 @@ class UnknownChapter(WorkbookError):
         self.chapter_id = chapter_id
         self.known = known
         self.faults = faults
-        close = get_close_matches(chapter_id, known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
+        hint = did_you_mean(chapter_id, known, f"There are: {', '.join(known) or 'none'}.")
         unread = "".join(f" Not readable: {fault}" for fault in faults)
         super().__init__(f"No chapter has the id {chapter_id!r}. {hint}{unread}")
 
@@ -282,13 +281,14 @@ def remembered(here: Path) -> tuple[Path, ...]:
 
 
 def remember(here: Path, folders: Iterable[Path]) -> None:
-    """Note down, beside a learner's copies, where their chapters' data are; what was noted before stays."""
+    """Note down, beside a learner's copies, where their chapters' data are; what was noted before stays.
+
+    Raises: OSError or CaseError, if that cannot be read; workbook.atomic.WriteFailed.
+    """
     noted = dict.fromkeys([*map(str, remembered(here)), *(str(folder.absolute()) for folder in folders)])
     if noted and tuple(map(Path, noted)) != remembered(here):
         data = msgspec.json.format(msgspec.json.encode(_Note(folders=list(noted))), indent=2)
-        swap = here / f".{REMEMBERED}.tmp"
-        swap.write_bytes(data + b"\n")
-        os.replace(swap, here / REMEMBERED)
+        atomic.write(here / REMEMBERED, data + b"\n")
 
 
 def _place(listed: Listed) -> tuple[int, str]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from labsim.case.model import Case
+from labsim.errors import did_you_mean
 from labsim.js_values import stringify
 from labsim.play.performance import run
 from labsim.play.report import Report
@@ -52,8 +52,7 @@ class UnknownCheckpoint(WorkbookError):
     def __init__(self, chapter_id: str, checkpoint_id: str, known: tuple[str, ...]) -> None:
         self.checkpoint_id = checkpoint_id
         self.known = known
-        close = get_close_matches(checkpoint_id, known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
+        hint = did_you_mean(checkpoint_id, known, f"There are: {', '.join(known) or 'none'}.")
         super().__init__(f"{chapter_id} has no checkpoint {checkpoint_id!r}. {hint}")
 
 
@@ -63,8 +62,7 @@ class UnknownExercise(WorkbookError):
     def __init__(self, chapter_id: str, exercise_id: str, known: tuple[str, ...]) -> None:
         self.exercise_id = exercise_id
         self.known = known
-        close = get_close_matches(exercise_id, known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known) or 'none'}."
+        hint = did_you_mean(exercise_id, known, f"There are: {', '.join(known) or 'none'}.")
         super().__init__(f"{chapter_id} has no exercise {exercise_id!r}. {hint}")
 
 

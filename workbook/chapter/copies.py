@@ -10,8 +10,6 @@ metadata what a copy has in its place: `"cedar": {"skeleton": "…"}`, the text 
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from workbook import atomic
 from workbook.chapter.catalogue import REMEMBERED, Listed, Origin, catalogue, remember
 from workbook.chapter.notebooks import CHECKPOINT_FOLDER, NotANotebook, notebooks_dir, notebooks_in, read_notebook
 from workbook.errors import WorkbookError
@@ -111,22 +110,26 @@ def start(folder: Path, *, source: Path | None = None, chapters: Sequence[Path] 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _cannot_start(folder, folder, error) from error
+        raise _cannot_start(folder, folder, error.strerror or str(error)) from error
     for name, content in files.items():
         target = folder / name
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            placed = _place(target, content)
+            placed = atomic.create(target, content)
         except OSError as error:
-            raise _cannot_start(folder, target, error) from error
+            raise _cannot_start(folder, target, error.strerror or str(error)) from error
+        except atomic.WriteFailed as error:
+            raise _cannot_start(folder, target, error.found) from error
         if placed:
             created.append(name)
         else:
             left_alone.append(LeftAlone(name=name, why=_compare(target, content)))
     try:
         remember(folder, chapters)
-    except OSError as error:
-        raise _cannot_start(folder, folder / REMEMBERED, error) from error
+    except atomic.WriteFailed as error:
+        raise _cannot_start(folder, folder / REMEMBERED, error.found) from error
+    except OSError as error:  # what is noted there already cannot be read
+        raise _cannot_start(folder, folder / REMEMBERED, error.strerror or str(error)) from error
     return Started(folder=folder, created=tuple(created), left_alone=tuple(left_alone), faults=faults)
 
 
@@ -151,13 +154,13 @@ def _add(files: dict[str, bytes], listed: Listed, folder: Path) -> None:
     files |= more
 
 
-def _cannot_start(folder: Path, target: Path, error: OSError) -> CannotStart:
+def _cannot_start(folder: Path, target: Path, why: str) -> CannotStart:
     for place in (target, *target.parents):
         if place.exists() and not place.is_dir():
             return CannotStart(folder, f"{place} is a file, not a folder", "Choose another folder.")
     return CannotStart(
         folder,
-        f"{target.name} cannot be written ({error.strerror})",
+        f"{target.name} cannot be written ({why})",
         "Mend this, or choose another folder, and start again: it goes on where it stopped.",
     )
 
@@ -206,43 +209,6 @@ def _written(notebook: NotebookNode) -> bytes:
 def _assets_in(source: Path) -> list[Path]:
     inside = (source / ASSETS).rglob("*")
     return sorted(path for path in inside if path.is_file() and CHECKPOINT_FOLDER not in path.parts)
-
-
-def _place(target: Path, content: bytes) -> bool:
-    """Create the file with this content, whole or not at all; False, and nothing done, if anything is there.
-
-    Raises: OSError.
-    """
-    if os.path.lexists(target):
-        return False
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        return _rename_if_free(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _rename_if_free(draft: Path, target: Path) -> bool:
-    """Give the draft its name, unless something has that name: a plain rename would replace it."""
-    try:
-        os.link(draft, target)
-    except FileExistsError:
-        return False
-    except OSError:  # no hard links here, as on some memory sticks: take the name first, then fill it
-        try:
-            target.open("xb").close()
-        except FileExistsError:
-            return False
-        try:
-            os.replace(draft, target)
-        except BaseException:
-            target.unlink()
-            raise
-    return True
 
 
 def _compare(target: Path, content: bytes) -> LeftBecause:

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from labsim.errors import CaseError
+from labsim.errors import CaseError, did_you_mean, found_and_path
 
 CHAPTER_FILE: Final = "chapter.toml"
 EXERCISE_FILE: Final = "exercises.json"  # in the folder of exercises
@@ -175,7 +174,7 @@ def read_chapter(place: Place) -> ChapterFile:
     try:
         file = msgspec.convert(raw, _Toml)
     except msgspec.ValidationError as error:
-        raise _refusal(str(error), text) from None
+        raise _refusal(error, text) from None
     _check(file, text)
     named = {key: getattr(file, key) for key in _USUAL}
     return ChapterFile(
@@ -227,13 +226,13 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
         ) from None
 
 
-def _refusal(trouble: str, text: str) -> CaseError:
-    found, _, at = trouble.partition(" - at `$")
-    key = re.match(r"\.?(\w*)", at.removesuffix("`"))
+def _refusal(error: msgspec.ValidationError, text: str) -> CaseError:
+    found, path = found_and_path(error)
+    key = re.match(r"\.?(\w*)", path)
     place = key[1] if key else ""
     if unknown := re.search(r"unknown field `(.*)`", found):
-        close = get_close_matches(unknown[1], _Toml.__struct_fields__, n=1)
-        remedy = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(_Toml.__struct_fields__)}."
+        known = _Toml.__struct_fields__
+        remedy = did_you_mean(unknown[1], known, f"Known keys: {', '.join(known)}.")
         where = f"{CHAPTER_FILE}: line {line_of(text, unknown[1])}"
         return CaseError(where, f"the key {unknown[1]!r} is not known here", remedy)
     if missing := re.search(r"missing required field `(.*)`", found):

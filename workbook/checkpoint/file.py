@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeVar, get_args
 
 import msgspec
 from msgspec import UNSET, Struct
 
-from labsim.errors import CaseError
+from labsim.errors import CaseError, did_you_mean, found_and_path
 from labsim.strict_json import parse
 from labsim.terms import Outcome, Policy, Rule, Source, Tier
 from workbook.checkpoint.kinds import (
@@ -182,8 +181,7 @@ def _check_field(field: Field, place: str) -> None:
     if kind != field.field:
         _check_kind(kind, f"{place}.field")
     elif kind not in FIELDS or kind == EVENTS:
-        close = get_close_matches(kind, FIELDS, n=1)
-        remedy = f"Did you mean {close[0]!r}?" if close else "See `expected` in fixtures/schema/case.schema.json."
+        remedy = did_you_mean(kind, FIELDS, "See `expected` in fixtures/schema/case.schema.json.")
         raise CaseError(f"{place}.field", f"{kind!r} is nothing that a case shows", remedy)
     if len(field.values) == 1:
         raise CaseError(
@@ -258,8 +256,7 @@ def _answers(field: Field) -> str:
 
 def _check_kind(kind: str, place: str) -> None:
     if kind not in event_kinds():
-        close = get_close_matches(kind, event_kinds(), n=1)
-        remedy = f"Did you mean {close[0]!r}?" if close else "`python -m labsim case ID` shows the kinds."
+        remedy = did_you_mean(kind, event_kinds(), "`python -m labsim case ID` shows the kinds.")
         raise CaseError(place, "no event is of this kind", remedy)
 
 
@@ -323,8 +320,8 @@ def _read(data: bytes, name: str, kind: type[F]) -> F:
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
-        found, _, path = str(error).partition(" - at `")
-        place = _named(raw, path.removesuffix("`").removeprefix("$"))
+        found, path = found_and_path(error)
+        place = _named(raw, path)
         raise CaseError(f"{name}: {place}" if place else name, *_explained(found, place)) from None
 
 
@@ -346,10 +343,7 @@ def _explained(problem: str, place: str) -> tuple[str, str]:
     """The decoder's words, made plain: what was found, and what would do."""
     if unknown := re.search(r"unknown field `(.*)`", problem):
         known = {name for struct in _STRUCTS for name in struct.__struct_encode_fields__}
-        close = get_close_matches(unknown[1], known, n=1)
-        remedy = (
-            f"Did you mean {close[0]!r}?" if close else "fixtures/schema/checkpoints.schema.json lists the keys."
-        )
+        remedy = did_you_mean(unknown[1], known, "fixtures/schema/checkpoints.schema.json lists the keys.")
         return f"the key {unknown[1]!r} is not known here", remedy
     if missing := re.search(r"missing required field `(.*)`", problem):
         return f"the key {missing[1]!r} is missing", f"Add {missing[1]!r}."

@@ -6,13 +6,13 @@ alone, and then nothing is written at all.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from workbook import atomic
 from workbook.classroom.counts import ClassReport, Classroom
 from workbook.classroom.csv_tables import HEADS, tables
 from workbook.classroom.files import Handed, Skipped, files_in, fullest, read_file
@@ -88,16 +88,11 @@ def _check_ours(to: Path) -> None:
 
 
 def _write(texts: dict[Path, str], to: Path) -> None:
-    """All of them or, as far as can be foreseen, none: each is whole beside its place before any is moved there."""
-    swaps = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in texts}
     try:
         to.mkdir(parents=True, exist_ok=True)
-        for path, text in texts.items():
-            swaps[path].write_bytes(text.encode())
-        for path, swap in swaps.items():
-            os.replace(swap, path)
     except OSError as error:
         raise CannotReport(to, error.strerror or str(error)) from error
-    finally:
-        for swap in swaps.values():
-            swap.unlink(missing_ok=True)
+    try:
+        atomic.write_all({path: text.encode() for path, text in texts.items()})
+    except atomic.WriteFailed as error:
+        raise CannotReport(error.path, error.found) from error

@@ -8,12 +8,12 @@ played. While a checkpoint about one of the cases is not answered, the table is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from typing import Final, TypeVar
 
 from labsim.case.model import Case
+from labsim.errors import did_you_mean
 from labsim.events import QuestionAsked
 from labsim.library import case_files
 from labsim.play.performance import run
@@ -151,8 +151,7 @@ class NoSuchCell(WorkbookError):
     def __init__(self, what: str, name: str, known: tuple[str, ...]) -> None:
         self.name = name
         self.known = known
-        close = get_close_matches(name, known, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {'; '.join(known)}."
+        hint = did_you_mean(name, known, f"There are: {'; '.join(known)}.")
         super().__init__(f"The comparison has no {what} {name!r}. {hint}")
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from labsim.case.given import CallGiven, DispatchGiven, LoopGiven, WrapperGiven
 from labsim.case.model import Case, DispatchCase, GateCase, LoopCase, WrapperCase
-from labsim.errors import CaseError
+from labsim.errors import CaseError, found_and_path
 from labsim.reading.reading import parse_case
 from labsim.strict_json import parse
 from workbook.exercise.flawed_hosts import Piece
@@ -128,8 +128,8 @@ def parse_exercises(data: bytes, name: str, chapter: str) -> dict[str, Exercise]
     try:
         file = msgspec.convert(raw, ExerciseFile)
     except msgspec.ValidationError as error:
-        found, _, path = str(error).partition(" - at `$")
-        place = path.removesuffix("`").lstrip(".")
+        found, path = found_and_path(error)
+        place = path.lstrip(".")
         raise CaseError(
             f"{name}: {place}" if place else name, found[0].lower() + found[1:], _remedy(raw, place)
         ) from None

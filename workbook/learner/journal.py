@@ -1,7 +1,5 @@
 """A file that only grows, line by line, and survives whatever happens while it grows.
 
-Works on bytes.
-
 A line is final once its newline and an fsync are behind it. A writer that dies in between leaves a piece of a line
 at the end. Readers see it as the tail, and the next writer moves it into a file of its own before it goes on. So no
 byte is lost, and no later line is glued to a broken one.
@@ -16,6 +14,9 @@ from itertools import count
 from pathlib import Path
 
 from filelock import FileLock
+
+from workbook import atomic
+from workbook.atomic import Disk
 
 LOCK_SECONDS = 10.0  # a save takes milliseconds: whoever holds the lock for this long is stopped, not busy
 
@@ -38,65 +39,38 @@ def exclusive(path: Path) -> Iterator[None]:
         yield
 
 
-def append(path: Path, block: bytes, *, at: int) -> None:
+def append(path: Path, block: bytes, *, at: int, disk: Disk = os) -> None:
     """Make the file its first `at` bytes and then `block`, on the disk and not only in memory.
 
     If that fails or is interrupted, the file ends at byte `at`. Raises: OSError. Call it inside `exclusive`, with
     everything after byte `at` set aside.
     """
-    file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+    file = disk.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
     try:
-        os.ftruncate(file, at)
-        os.lseek(file, at, os.SEEK_SET)
+        disk.ftruncate(file, at)
+        disk.lseek(file, at, os.SEEK_SET)
         try:
-            _write_all(file, block)
+            atomic.write_through(file, block, disk)
         except (
             BaseException
         ):  # an interrupt too: the caller will hear that nothing was saved, and that must be true
-            os.ftruncate(file, at)
+            disk.ftruncate(file, at)
             raise
     finally:
-        os.close(file)
+        disk.close(file)
     if at == 0:
-        _sync_folder(path.parent)
+        atomic.sync_folder(path.parent, disk)
 
 
 def set_aside(path: Path, piece: bytes) -> Path:
-    """Save the bytes in a new file beside `path`, `<stem>.torn-N.txt`, and return where. Raises: OSError."""
-    for number in count(1):
-        aside = path.with_name(torn_name(path, str(number)))
-        try:
-            file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
-        except FileExistsError:
-            continue
-        try:
-            _write_all(file, piece)
-        except BaseException:
-            aside.unlink()
-            raise
-        finally:
-            os.close(file)
-        break
-    return aside
+    """Save the bytes in a new file beside `path`, `<stem>.torn-N.txt`, and return where.
+
+    Raises: workbook.atomic.WriteFailed.
+    """
+    names = (path.with_name(torn_name(path, str(number))) for number in count(1))
+    return next(aside for aside in names if atomic.create(aside, piece))
 
 
 def torn_name(path: Path, number: str) -> str:
     """The name for a piece set aside; `number` "*" gives the pattern of them all."""
     return f"{path.stem}.torn-{number}.txt"
-
-
-def _write_all(file: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:  # a nearly full disk takes a part, and refuses only the next write
-        left = left[os.write(file, left) :]
-    os.fsync(file)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new file's name durable too. Windows has no such call and needs none."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

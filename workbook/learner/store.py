@@ -18,6 +18,7 @@ from filelock import Timeout
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbook.atomic import WriteFailed
 from workbook.errors import WorkbookError
 from workbook.learner import journal
 from workbook.learner import records as answers
@@ -265,6 +266,8 @@ class Progress:
             raise NotSaved(self.path, "its folder is a file") from error
         except OSError as error:
             raise NotSaved(self.path, error.strerror or str(error)) from error
+        except WriteFailed as error:
+            raise NotSaved(self.path, error.found) from error
         except UnicodeEncodeError as error:
             raise NotSaved(self.path, "the text has half a character in it, which no file can hold") from error
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Final, get_args
 
@@ -17,6 +16,7 @@ import msgspec.structs
 from msgspec import UNSET
 
 from labsim.case.model import Expected
+from labsim.errors import did_you_mean, found_and_path
 from labsim.play.report import FieldCheck, compare
 from workbook.errors import WorkbookError
 from workbook.ledgers.played import Played, report_of
@@ -101,7 +101,7 @@ def _as_claim(field: str, claim: object) -> Expected:
     try:
         return msgspec.convert({field: claim}, Expected)
     except msgspec.ValidationError as error:
-        found = str(error).partition(" - at ")[0]
+        found, _ = found_and_path(error)
         allowed = _words(field)
         remedy = f"Use one of: {', '.join(allowed)}." if allowed else "See the field in fixtures/schema."
         raise BadPrediction(field, f"{claim!r} does not fit ({found})", remedy) from None
@@ -117,9 +117,7 @@ def _words(field: str) -> tuple[str, ...]:
 
 def _check_field(field: str) -> None:
     if field not in FIELDS:
-        close = get_close_matches(str(field), FIELDS, n=1)
-        remedy = f"Did you mean {close[0]!r}?" if close else f"Use one of: {', '.join(FIELDS)}."
-        raise BadPrediction(str(field), "no case shows a field of that name", remedy)
+        raise BadPrediction(str(field), "no case shows a field of that name", did_you_mean(field, FIELDS))
 
 
 def _event_checks(claim: object, counts: Mapping[str, int]) -> Iterable[FieldCheck]:
@@ -138,6 +136,4 @@ def _check_kind(kind: str, counts: Mapping[str, int]) -> None:
     known = event_kinds()
     if kind in known or kind in counts:
         return
-    close = get_close_matches(str(kind), known, n=1)
-    remedy = f"Did you mean {close[0]!r}?" if close else f"Use one of: {', '.join(sorted(known))}."
-    raise BadPrediction(f"{EVENTS}.{kind}", "no event is of that kind", remedy)
+    raise BadPrediction(f"{EVENTS}.{kind}", "no event is of that kind", did_you_mean(kind, sorted(known)))

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import nbformat
 
+from workbook import atomic
 from workbook.chapter.catalogue import environment_for
 from workbook.chapter.copies import clean
 from workbook.chapter.notebooks import read_notebook
@@ -45,15 +46,13 @@ class NotBaked(WorkbookError):
 def bake(path: Path) -> bool:
     """Play `path` as the scripted learner and write its outputs. Returns whether the file changed.
 
-    Raises: NotANotebook; NotBaked, if a cell fails.
+    Raises: NotANotebook; NotBaked, if a cell fails; workbook.atomic.WriteFailed.
     """
     before = path.read_text(encoding="utf-8")
     after = baked(path)
     if after == before:
         return False
-    swap = path.with_name(f".{path.name}.baking")
-    swap.write_text(after, encoding="utf-8")
-    os.replace(swap, path)
+    atomic.write(path, after.encode())
     return True
 
 

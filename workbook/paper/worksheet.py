@@ -14,6 +14,7 @@ from typing import Any, Final
 from labsim.play.performance import run
 from labsim.play.report import Report
 from labsim.reading.reading import find
+from workbook import atomic
 from workbook.chapter.catalogue import Listed
 from workbook.chapter.chapter import Chapter
 from workbook.checkpoint.judging import judge, judge_options, right_order, right_values
@@ -82,15 +83,15 @@ def sheet_of(listed: Listed) -> Sheet:
 def write(listed: Listed, to: Path | None = None) -> Path:
     """Write a chapter's sheet as one HTML file; over an older sheet, but over nothing else. Returns: the file.
 
-    `to`: without it `ID-worksheet.html` in the folder that one works in. Raises: as `sheet_of`; NotOurs; OSError.
+    `to`: without it `ID-worksheet.html` in the folder that one works in. Raises: as `sheet_of`; NotOurs;
+    workbook.atomic.WriteFailed.
     """
     from workbook.paper.page import html_of
 
     path = Path(f"{listed.id}{SUFFIX}") if to is None else to
     if path.exists() and not _is_ours(path):
         raise NotOurs(path)
-    text = html_of(sheet_of(listed))
-    path.write_text(text, encoding="utf-8")
+    atomic.write(path, html_of(sheet_of(listed)).encode())
     return path
 
 

@@ -7,13 +7,13 @@ unchanged since.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from workbook import atomic
 from workbook.errors import WorkbookError
 from workbook.learner.store import Progress
 from workbook.progress.export_record import NotMyWork, Work, encode_work, parse_work, without_confidence, work_of
@@ -137,15 +137,7 @@ def _check_ours(path: Path, learner: str, is_ours: Callable[[bytes, str], bool])
 
 
 def _write(files: dict[Path, bytes]) -> None:
-    """All of them or, as far as can be foreseen, none: each is whole beside its place before any is moved there."""
-    swaps = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in files}
     try:
-        for path, data in files.items():
-            swaps[path].write_bytes(data)
-        for path, swap in swaps.items():
-            os.replace(swap, path)
-    except OSError as error:
-        raise CannotExport(path, error.strerror or str(error)) from error
-    finally:
-        for swap in swaps.values():
-            swap.unlink(missing_ok=True)
+        atomic.write_all(files)
+    except atomic.WriteFailed as error:
+        raise CannotExport(error.path, error.found) from error

@@ -7,14 +7,13 @@ fails has blocked (wrapper/W-12).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from difflib import get_close_matches
 from inspect import isawaitable
 from typing import Any, Final
 
 from msgspec import UNSET
 
 from labsim.call.handlers import HandlerContext, HandlerReply, ToolCallInput
-from labsim.errors import CaseError
+from labsim.errors import CaseError, did_you_mean
 from labsim.js_values import copy_json, same
 from workbook.submission import sandbox
 from workbook.submission.callables import failure, function_of
@@ -86,8 +85,7 @@ class WatchedHandler:
             items = dict(items_of(answer, "answer"))
             for key in items:
                 if key not in _ANSWERS:
-                    close = get_close_matches(key, _ANSWERS, n=1) if isinstance(key, str) else []
-                    meant = f"Did you mean {close[0]!r}?" if close else "There are 'input', 'block' and 'reason'."
+                    meant = did_you_mean(key, _ANSWERS, "There are 'input', 'block' and 'reason'.")
                     says = f"it answered {about} with a key {spelled(key)}. {meant}"
                     self._note(Trouble.NO_DECISION, says)
             at = {key: key if isinstance(key, str) else spelled(key) for key in items}

@@ -7,12 +7,11 @@ What the host itself tolerates in silence is tolerated here, and remarked on: a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from labsim.errors import CaseError
+from labsim.errors import CaseError, did_you_mean
 from labsim.terms import ApprovalMode, Policy
 from workbook.submission.json_values import items_of, plain, spelled
 from workbook.submission.submission import NotHandedIn
@@ -40,8 +39,8 @@ def read_settings(handed_in: object) -> SettingsRead:
         raise NotHandedIn(str(error)) from None
     for key, _ in items:
         if key not in (MODE_KEY, POLICIES_KEY):
-            close = get_close_matches(str(key), (MODE_KEY, POLICIES_KEY), n=1, cutoff=0.4)
-            meant = f"Did you mean {close[0]!r}?" if close else f"There are {MODE_KEY!r} and {POLICIES_KEY!r}."
+            there = f"There are {MODE_KEY!r} and {POLICIES_KEY!r}."
+            meant = did_you_mean(key, (MODE_KEY, POLICIES_KEY), there, alike=0.4)
             raise NotHandedIn(f"Approval reads no setting {spelled(key)}. {meant}")
     given = dict(items)
     mode = _plain(given.get(MODE_KEY, UNSET), MODE_KEY)

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from labsim.case.model import RecordedCase
+from labsim.errors import closest
 from labsim.js_values import stringify
 from labsim.library import about_recordings, declared_differences, recorded_files
 from labsim.play.performance import run
@@ -160,9 +161,7 @@ def _spelled(value: Any) -> str:
 def _row(recorded_id: str) -> RecordedCase:
     rows = _rows()
     if recorded_id not in rows:
-        from difflib import get_close_matches
-
-        raise NotRecorded(recorded_id, get_close_matches(recorded_id, rows, n=3))
+        raise NotRecorded(recorded_id, closest(recorded_id, rows, 3))
     return rows[recorded_id]
 
 

@@ -8,14 +8,13 @@ many rows have it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any, Final
 
 import msgspec
 import pandas as pd
 from msgspec import UNSET
 
-from labsim.errors import CaseError, one_line
+from labsim.errors import CaseError, closest, did_you_mean, one_line
 from labsim.strict_json import parse
 from labsim.terms import Tier
 from workbook.errors import WorkbookError
@@ -179,13 +178,12 @@ def _meant(name: str, names: Sequence[str]) -> str | None:
     """The column that `name` was meant to be, if it looks like one that is not there."""
     bare = {known.lower(): known for known in KNOWN if known not in names}
     written = name.strip().lower().replace("_", "").replace("-", "").replace(" ", "")
-    close = get_close_matches(written, bare, n=1, cutoff=0.75)
-    return bare[close[0]] if close else None
+    return next((bare[close] for close in closest(written, bare, alike=0.75)), None)
 
 
 def _close(word: str, words: Sequence[str]) -> str:
-    close = get_close_matches(word.strip().lower(), words, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    says = did_you_mean(word.strip().lower(), words, "")
+    return f" ({says[0].lower()}{says[1:]})" if says else ""
 
 
 def _or(words: Sequence[str]) -> str:

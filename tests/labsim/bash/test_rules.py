@@ -164,6 +164,8 @@ def test_blanks_are_trimmed_and_joined_as_the_host_counts_them(pattern, command,
         ("a*a", "a", False),
         ("a*b*c", "axxbyybzzc", True),
         ("a*bb*bb", "abb", False),
+        ("*ab*bc*", "abc", False),
+        ("*ab*bc*", "abbc", True),
         ("LS", "ls", False),
         ("a.c", "abc", False),
         ("[a-z]?(x)+^$", "[a-z]?(x)+^$", True),
@@ -173,7 +175,7 @@ def test_blanks_are_trimmed_and_joined_as_the_host_counts_them(pattern, command,
     ],
 )
 def test_a_star_is_any_run_and_every_other_character_is_itself(pattern, text, matches):
-    """approval/A-45: the whole string, case-sensitively."""
+    """approval/A-45: the whole string, case-sensitively; no character counts for two pieces."""
     assert BashRule(match=pattern, approval=Policy.DENY).matches(text) is matches
 
 

@@ -205,6 +205,26 @@ def test_a_person_goes_through_both_gates():
     assert list(map(as_mapping, live.report().ledger)) == list(map(as_mapping, scripted.ledger))
 
 
+@pytest.mark.parametrize(
+    ("approved", "prompts"), [({"action": "reserve"}, 1), ({"action": "publish"}, 2), (UNSET, 2)]
+)
+def test_what_a_client_approved_is_known_at_the_inner_gate_too(approved: Any, prompts: int):
+    """D-16 and W-23: the inner call has a copy of the context, the arguments that a client approved among it."""
+    given_case = {
+        "args": {"action": "reserve"},
+        "mode": "always-ask",
+        "userPolicies": {"seed_slot": "prompt"},
+        "choices": ["Approve", "Approve"],
+    }
+    report = played(**given_case, **({} if approved is UNSET else {"acpApprovedArgs": approved}))
+
+    assert observed(report, "prompts", "effects", "outcome") == {
+        "prompts": prompts,
+        "effects": 1,
+        "outcome": "return",
+    }
+
+
 def test_dismissing_the_inner_question_is_an_error_result():
     """dispatch/D-28: Escape at the second gate refuses inside the dispatch."""
     live = start(dispatch(TWICE), nobody)

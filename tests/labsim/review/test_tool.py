@@ -194,6 +194,17 @@ def test_busy_then_no_grant_then_mismatch():
     assert bench.act("accept", 0)["revision"] == 1
 
 
+def test_a_revision_that_the_note_has_left_behind_is_a_mismatch():
+    """review/check-10: a grant is for the note as it stands, and what was read before that no longer counts."""
+    bench = Bench()
+    bench.review("A.\n", "Accept locally")
+    bench.grant()
+
+    assert bench.no_act("reject", 0) == "Revision mismatch: expected 0, current 1."
+    assert bench.stand == ("A.\n", "accepted", 1, True, False)
+    assert bench.act("reject", 1)["revision"] == 2
+
+
 def test_the_checks_are_ten_and_in_order():
     """review/V-30 to review/V-37."""
     assert [check.number for check in CHECKS] == list(range(1, 11))

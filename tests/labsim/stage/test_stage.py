@@ -127,6 +127,34 @@ def test_time_cannot_go_back() -> None:
     assert stage.now_ms == 7
 
 
+def test_time_does_not_go_back_to_where_an_outer_advance_would_have_ended() -> None:
+    """Whoever is told of a question may move the clock; every later event is at that time or after it."""
+    diary = Diary()
+    diary.stage.on_question = lambda question: diary.stage.advance(100)
+
+    async def asks_soon() -> None:
+        await diary.stage.sleep(5)
+        await diary.asker("ask")
+
+    diary.stage.spawn(asks_soon())
+    diary.stage.advance(10)
+    diary.stage.reply("q-1", "Approve")
+
+    assert diary.entries == [(105, "ask: Approve")]
+    assert diary.stage.now_ms == 105
+
+
+def test_what_was_due_in_the_past_happens_now() -> None:
+    """A timer that is set late does not take the clock with it."""
+    diary = Diary()
+    diary.stage.advance(7)
+    diary.stage.call_at(3, lambda: diary.note("late"))
+    diary.stage.advance(1)
+
+    assert diary.entries == [(7, "late")]
+    assert diary.stage.now_ms == 8
+
+
 def test_a_case_that_can_never_go_on_says_so() -> None:
     """No question is open and no timer is pending: waiting longer would not help."""
     stage = Stage()

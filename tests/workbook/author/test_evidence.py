@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from labsim.library import case_files
-from workbook.author.evidence import EvidenceNotWritten, gather, write
+from workbook.atomic import WriteFailed
+from workbook.author.evidence import gather, write
 
 
 @pytest.mark.slow
@@ -57,9 +58,9 @@ def test_evidence_that_cannot_be_written_says_why_and_leaves_what_was_there(tmp_
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "kept.txt").write_text("kept")
 
-    with pytest.raises(EvidenceNotWritten, match=r"nowhere.*not written \(No such file or directory\)"):
+    with pytest.raises(WriteFailed, match=r"nowhere.*not written \(No such file or directory\)"):
         write(tmp_path / "nowhere" / "evidence.json")
-    with pytest.raises(EvidenceNotWritten, match=r"taken: not written"):
+    with pytest.raises(WriteFailed, match=r"taken: not written \(it is a folder and no file\)"):
         write(tmp_path / "taken")
     assert (tmp_path / "taken" / "kept.txt").read_text() == "kept"
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]

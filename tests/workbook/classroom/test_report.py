@@ -183,6 +183,22 @@ def test_recalls_tries_and_answers_to_other_content_are_counted_apart() -> None:
     assert report.strays == ((Stray.NOT_INSTALLED, "gone/q", 1),)
 
 
+def test_an_exercise_is_solved_in_all_of_its_situations_and_by_one_try() -> None:
+    """Some situations are not enough, nor are all of them over several tries."""
+    ada, ben, cy = learners(3)
+    ada.tried("first", "task", 1, 3)
+    ada.tried("first", "task", 2, 3)
+    ben.tried("first", "task", 0, 3)
+    cy.tried("first", "task", 3, 3)
+
+    assert counted(ada, ben).exercises == (
+        ExerciseReport(chapter="first", exercise="task", learners=2, solved=0, tries=3),
+    )
+    assert counted(ada, ben, cy).exercises == (
+        ExerciseReport(chapter="first", exercise="task", learners=3, solved=1, tries=4),
+    )
+
+
 def test_the_order_of_learners_makes_no_difference() -> None:
     """Counts are sums: the same class in any order makes the same report, and so the same page."""
     class_ = [work_by(number, BANK).records for number in range(30)]
@@ -436,6 +452,16 @@ def test_a_cell_that_a_spreadsheet_would_run_is_marked_as_text() -> None:
     rows = list(csv.reader(io.StringIO(tables(counted(), [evil])["skipped.csv"])))
 
     assert rows == [["file", "why"], ['\'=HYPERLINK("http://example.org")', "'+1"]]
+
+
+@pytest.mark.parametrize("mark", ["=", "+", "-", "@"])
+def test_each_character_that_begins_a_formula_is_marked(mark: str) -> None:
+    """A minus alone is enough: `-2+3+cmd|' /C calc'!A0` runs a program where a spreadsheet is asked to."""
+    rows = list(
+        csv.reader(io.StringIO(tables(counted(), [Skipped(name=f"{mark}1", why=f"a{mark}1")])["skipped.csv"]))
+    )
+
+    assert rows[1:] == [[f"'{mark}1", f"a{mark}1"]]
 
 
 def test_no_pseudonym_is_in_a_report(made: Made) -> None:

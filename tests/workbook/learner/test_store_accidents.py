@@ -10,9 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from accident_kit import child, last_said_by
+from disk_kit import ForgetfulDisk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.learner import journal
 from workbook.learner.store import Commit, ForeignFile, Key, NotSaved, Progress
 
 KEY = Key.of("boundary-desk", "second-call", {"prompt": "How many prompts?", "options": ["one", "two"]})
@@ -350,3 +352,14 @@ def test_an_interrupt_while_saving_saves_nothing(progress: Progress):
 
     assert process.returncode != 0
     assert progress.path.read_bytes() == before
+
+
+def test_a_line_that_was_appended_survives_a_power_cut(tmp_path: Path):
+    """A line is final once its newline and an fsync are behind it; of a new file the folder's fsync, too."""
+    path = tmp_path / "lines.jsonl"
+    disk = ForgetfulDisk()
+
+    journal.append(path, b"one\n", at=0, disk=disk)
+    assert disk.after_a_power_cut(tmp_path) == {"lines.jsonl": b"one\n"}
+    journal.append(path, b"two\n", at=4, disk=disk)
+    assert disk.after_a_power_cut(tmp_path) == {"lines.jsonl": b"one\ntwo\n"}
