@@ -49,12 +49,12 @@ class WriteFailed(WorkbookError):
     Attributes: `path`, as the caller named it; `found`; `remedy`; `written`.
     """
 
-    def __init__(self, path: Path, found: str, remedy: str = _ELSEWHERE, *, written: bool = False) -> None:
+    def __init__(self, path: Path, problem: str, remedy: str = _ELSEWHERE, *, written: bool = False) -> None:
         self.path = path
-        self.found = found
+        self.found = problem
         self.remedy = remedy
         self.written = written
-        super().__init__(f"{path}: {f'written, but {found}' if written else f'not written ({found})'}. {remedy}")
+        super().__init__(f"{path}: {f'written, but {problem}' if written else f'not written ({problem})'}. {remedy}")
 
 
 def write(path: Path, data: bytes, *, disk: Disk = os) -> None:

@@ -203,7 +203,7 @@ def study(copy: OpenCopy, chapter: Path) -> None:
     expect(copy.output('desk.reveal("similar-name")')).to_contain_text("Right.")
 
     worked = nbformat.read(chapter / "notebook.ipynb", as_version=4)
-    begins, grade = "from labsim.gate import", 'desk.grade("nothing-leaves", my_policy)'
+    begins, grade = "from labsim.api import", 'desk.grade("nothing-leaves", my_policy)'
     (policy,) = (cell.source for cell in worked.cells if cell.source.startswith(begins))
     copy.write(begins, policy)
     copy.run(policy)

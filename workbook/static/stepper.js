@@ -44,7 +44,12 @@ function stopList(stops) {
   const list = make("ul");
   for (const stop of stops) {
     const item = make("li", "", `${stop.text} `);
-    item.append(make("span", "cedar-label", `(${stop.rules})`));
+    const rules = make("span", "cedar-label");
+    stop.rules.split(", ").forEach((rule, place, all) => {
+      const last = place === all.length - 1;
+      rules.append(place ? " " : "(", make("span", "cedar-rule", last ? `${rule})` : `${rule},`));
+    });
+    item.append(rules);
     if (stop.late) item.append(" ", make("span", "cedar-mark", "too late to prevent it"));
     list.append(item);
   }
