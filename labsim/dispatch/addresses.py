@@ -109,7 +109,7 @@ def is_routed(path: str) -> bool:
 
 
 def near_miss(path: str) -> str | None:
-    """Why `path` is taken for a mistyped address, with what may have been meant; None if it is not.
+    """Why `path` is taken for a mistyped address, with what may be meant; None if it is not (dispatch/near-miss).
 
     Judged on the trimmed path, so an address after a blank is no near miss, and is then no address either
     (dispatch/D-5).

@@ -288,6 +288,7 @@ class Desk:
             machine.release(dialog)
 
     def _revoke(self) -> None:
+        """`/review-desk revoke` (review/command-revoke)."""
         words = COPY.notices
         said = words.nothing_to_revoke if self._machine.grant is None else words.revoked
         self._machine.take(Action.REVOKE)

@@ -23,8 +23,15 @@ from workbook.show.page import Page
 from workbook.tables.rules import NotOfThisRule, ShownRule, all_rules
 
 SCHEMA = fixtures_dir() / "schema" / "rules.schema.json"
-PLAIN = re.compile(r"\b([A-Z])(\d+)([a-z]?)\b(?:(?:-| to )\1(\d+)\b)?")  # R4a; also a range: P1-P6, R1 to R9
-HYPHENED = re.compile(r"\b([A-Z])-(\d+)([a-z]?)\b(?: to \1-(\d+)\b)?")  # also a range: W-66 to W-74
+BOOKS = "approval|wrapper|dispatch|fallback|review|gate|rpc"
+#: An id as it is cited, with its book.
+CITED = re.compile(rf"\b(?:{BOOKS})/(?:(?:[A-Z]-?|[a-z]+-)\d+[a-z]?|[a-z]+(?:-[a-z]+)+|once)\b")
+#: A range of them, both ends in full: wrapper/W-66 to wrapper/W-74.
+RANGE = re.compile(rf"\b((?:{BOOKS})/(?:[A-Z]-?|[a-z]+-))(\d+)[a-z]? to \1(\d+)\b")
+#: The same without one, which may mean another rule.
+BARE = re.compile(r"(?<![\w/.#-])[AWRDFV]-\d+[a-z]?\b")
+#: Examples of how ids sort, and of what somebody may type.
+BARE_ON_PURPOSE = {"labsim/rules.py", "tests/labsim/test_rules.py"}
 
 
 def a_rule(name: str = "wrapper/W-1", **changed: Any) -> dict[str, Any]:
@@ -55,31 +62,23 @@ def named_in(*folders: str) -> dict[str, str]:
     }
 
 
-def hyphened(text: str) -> set[str]:
-    """The ids with a hyphen that a text names, those within its ranges included."""
-    return in_ranges(HYPHENED, "-", text)
+def cited(text: str) -> set[str]:
+    """The ids that a text cites, the ends of its ranges included."""
+    return set(CITED.findall(text))
 
 
-def plain(text: str) -> set[str]:
-    """The ids without a hyphen that a text names, likewise; of whatever book."""
-    return in_ranges(PLAIN, "", text)
+def meant(text: str) -> set[str]:
+    """The rules that a text cites, those within its ranges included; R4 in a range is R4a and R4b."""
+    within = {
+        f"{stem}{number}" for stem, low, high in RANGE.findall(text) for number in range(int(low), int(high) + 1)
+    }
+    return cited(text) | {rule.id for rule in all_rules() if rule.id.rstrip("ab") in within}
 
 
-def in_ranges(pattern: re.Pattern[str], hyphen: str, text: str) -> set[str]:
-    names = set()
-    for letter, first, suffix, last in pattern.findall(text):
-        names.add(f"{letter}{hyphen}{first}{suffix}")
-        names |= {f"{letter}{hyphen}{number}" for number in range(int(first), int(last or first) + 1) if not suffix}
-    return names
-
-
-def letters() -> dict[str, str]:
-    """The books by the letter of their ids with a hyphen."""
-    return {rule.name[0]: rule.book for rule in all_rules() if HYPHENED.fullmatch(rule.name)}
-
-
-def in_tests() -> str:
-    return "\n".join(text for path, text in named_in("tests").items() if path != "tests/labsim/test_rules.py")
+def every_text() -> dict[str, str]:
+    """What may cite a rule: code, data, notebooks, and all tests but these."""
+    texts = named_in("labsim", "workbook", "fixtures", "notebooks", "tests")
+    return {path: text for path, text in texts.items() if path != "tests/labsim/test_rules.py"}
 
 
 # The books that ship
@@ -101,7 +100,8 @@ def test_each_rule_is_one_sentence():
     """A sentence ends, says what it says without citing another rule, and does not wander."""
     for rule in all_rules():
         assert re.search(r'\."?$', rule.says), rule.id
-        assert not hyphened(rule.says), rule.id
+        assert not cited(rule.says), rule.id
+        assert not BARE.search(rule.says), rule.id
         assert len(rule.says) <= 300, rule.id
 
 
@@ -115,7 +115,7 @@ def test_every_case_of_a_rule_can_be_played():
 def test_every_recorded_rule_has_its_evidence():
     """A teaching case, a part of the recorded answers, or a test that names it."""
     parts = {path.name.partition(".")[0] for path in recorded_files()}
-    told = hyphened(in_tests()) | plain(in_tests())
+    told = set().union(*(meant(text) for path, text in every_text().items() if path.startswith("tests/")))
 
     assert {rule.recorded for rule in all_rules() if isinstance(rule.recorded, str)} <= parts
     assert not [
@@ -124,30 +124,34 @@ def test_every_recorded_rule_has_its_evidence():
         if rule.status is Status.RECORDED
         and not rule.cases
         and not isinstance(rule.recorded, str)
-        and rule.name not in told
+        and rule.id not in told
     ]
 
 
-def test_every_id_with_a_hyphen_leads_to_a_rule():
+def test_every_id_that_is_cited_leads_to_a_rule():
     """In code, fixtures, notebooks and tests; ranges are read."""
-    books = letters()
-    lost = {
-        f"{path}: {name}"
-        for path, text in named_in("labsim", "workbook", "fixtures", "notebooks", "tests").items()
-        if path != "tests/labsim/test_rules.py"
-        for name in hyphened(text)
-        if name[0] in books and f"{books[name[0]]}/{name}" not in all_rules()
+    books = all_rules()
+
+    assert not {
+        f"{path}: {name}" for path, text in every_text().items() for name in cited(text) if name not in books
     }
 
-    assert not lost
+
+def test_every_rule_is_cited_somewhere():
+    """A rule that no code, fixture, notebook or test cites has no place in the book."""
+    told = set().union(*map(meant, every_text().values()))
+
+    assert not [rule.id for rule in all_rules() if rule.id not in told]
 
 
-def test_every_rule_with_a_hyphen_is_named_where_it_is_used():
-    """A rule that no code, fixture, notebook or test names has no place in the book."""
-    texts = named_in("labsim", "workbook", "fixtures", "notebooks", "tests")
-    told = set().union(*(hyphened(text) for path, text in texts.items() if path != "tests/labsim/test_rules.py"))
-
-    assert not [rule.id for rule in all_rules() if HYPHENED.fullmatch(rule.name) and rule.name not in told]
+def test_no_id_is_cited_without_its_book():
+    """`R-8` and `R8` were two rules, and 69 ids differed from another by their hyphen alone."""
+    assert not {
+        f"{path}: {bare}"
+        for path, text in every_text().items()
+        if path not in BARE_ON_PURPOSE
+        for bare in BARE.findall(text)
+    }
 
 
 def test_each_step_of_the_wrapper_is_a_rule():

@@ -209,7 +209,7 @@ def test_a_person_goes_through_both_gates():
     ("approved", "prompts"), [({"action": "reserve"}, 1), ({"action": "publish"}, 2), (UNSET, 2)]
 )
 def test_what_a_client_approved_is_known_at_the_inner_gate_too(approved: Any, prompts: int):
-    """D-16 and W-23: the inner call has a copy of the context, the arguments that a client approved among it."""
+    """dispatch/D-16 and wrapper/W-23: the inner call has a copy of the context, with what a client approved."""
     given_case = {
         "args": {"action": "reserve"},
         "mode": "always-ask",
