@@ -54,7 +54,9 @@ class WriteFailed(WorkbookError):
         self.found = problem
         self.remedy = remedy
         self.written = written
-        super().__init__(f"{path}: {f'written, but {problem}' if written else f'not written ({problem})'}. {remedy}")
+        super().__init__(
+            f"{path}: {f'written, but {problem}' if written else f'not written ({problem})'}. {remedy}"
+        )
 
 
 def write(path: Path, data: bytes, *, disk: Disk = os) -> None:
