@@ -147,9 +147,12 @@ VISIT = """(control, nth) => {
 
 @pytest.fixture
 def controls(notebook: OpenNotebook) -> Typist:
-    """One notebook with every control of ours, run from top to bottom; the focus is on its last cell."""
+    """One notebook with every control of ours, run from top to bottom; the focus is on its last cell.
+
+    In a page of its own: after a click of an earlier test a browser shows no ring where a script puts the focus.
+    """
     write(notebook.folder, EVERY_KIND)
-    opened = notebook(*LESSON)
+    opened = notebook(*LESSON, alone=True)
     opened.run_all()
     typist = Typist(opened)
     expect(opened.panel.locator(".cedar-control")).to_have_count(len(LESSON) - 1)
