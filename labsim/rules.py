@@ -19,6 +19,7 @@ from labsim.strict_json import parse
 _SCHEMA_ID: Final = "https://json-schema.org/draft/2020-12/schema"
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+")
 _NUMBERS: Final = re.compile(r"(\d+)")
+_CITED: Final = re.compile(r"(?<![\w/-])([a-z]+)/([A-Za-z][A-Za-z0-9-]*)(?: to \1/([A-Za-z][A-Za-z0-9-]*))?")
 
 
 class Status(StrEnum):
@@ -108,6 +109,23 @@ class Rules:
         if not candidates:
             raise UnknownRule(asked, self._close(asked), self.books)
         return self._by_id[candidates[0]]
+
+    def cited(self, texts: Iterable[str]) -> list[Rule]:
+        """The rules whose ids, book and all, stand in these texts, each once, in the order in which they come.
+
+        Of a range, `wrapper/W-66 to wrapper/W-69`, every rule. What looks like an id and is none is passed over.
+        """
+        places = {rule_id: place for place, rule_id in enumerate(self._by_id)}
+        every = list(self)
+        found: dict[str, Rule] = {}
+        for text in texts:
+            for book, name, last in _CITED.findall(text):
+                start = places.get(f"{book}/{name.rstrip('-')}")
+                if start is None:
+                    continue
+                end = places.get(f"{book}/{last.rstrip('-')}", start) if last else start
+                found.update((rule.id, rule) for rule in every[start : end + 1])
+        return list(found.values())
 
     def _close(self, asked: str) -> list[str]:
         if "/" not in asked:

@@ -19,8 +19,9 @@ from labsim.reading.reading import parse_file
 from labsim.rules import AmbiguousRule, Book, Rule, Rules, Status, UnknownRule, natural, parse_book, schema_text
 from workbook import rule as wb_rule
 from workbook.cli import main
+from workbook.show.cited import all_rules
 from workbook.show.page import Page
-from workbook.tables.rules import NotOfThisRule, ShownRule, all_rules
+from workbook.tables.rules import NotOfThisRule, ShownRule
 
 SCHEMA = fixtures_dir() / "schema" / "rules.schema.json"
 BOOKS = "approval|wrapper|dispatch|fallback|review|gate|rpc"

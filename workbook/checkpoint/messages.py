@@ -15,7 +15,7 @@ from workbook.checkpoint.answer_forms import BLANK, HOW, levels, parts
 from workbook.checkpoint.kinds import Checkpoint, PaperCheckpoint
 from workbook.checkpoint.outcome import Outcome
 from workbook.learner.store import Standing
-from workbook.show.page import page
+from workbook.show.page import Page, page
 
 
 class _Message(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
@@ -102,6 +102,7 @@ def control_state(checkpoint: Checkpoint, stands: Standing, outcome: Outcome | N
     """Everything that a control is told, by the names of its traits. `outcome` is None before the reveal."""
     stage = stage_of(checkpoint, stands, outcome, view)
     commit, revote = stands.commit, stands.revote
+    reveal, explained = _told(outcome, stage)
     blank = BLANK[checkpoint.answer_kind]
     open_for_vote = commit is not None and revote is None and stands.reveal is None
     return {
@@ -120,14 +121,23 @@ def control_state(checkpoint: Checkpoint, stands: Standing, outcome: Outcome | N
         "hints": list(map(visible, checkpoint.hints[: view.hints])),
         "hints_left": len(checkpoint.hints) - view.hints,
         "status": _status(checkpoint, stands, outcome, view, stage),
-        "reveal": [] if outcome is None else page(*outcome.first()).data(),
+        "reveal": reveal,
         "rows": outcome.question.size if outcome is not None and outcome.question is not None else 0,
         "points": _points(checkpoint) if outcome is not None else [],
         "ticked": list(stands.checked.points) if outcome is not None and stands.checked is not None else [],
-        "explained": page(*outcome.revealed.explained).data()
-        if outcome is not None and stage is Stage.DONE
-        else [],
+        "explained": explained,
     }
+
+
+def _told(outcome: Outcome | None, stage: Stage) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The blocks of a reveal, and those of its explanations once they are due; what rules say comes at the end."""
+    if outcome is None:
+        return [], []
+    first = outcome.first()
+    if stage is not Stage.DONE:
+        return Page(first, says_rules=False).data(), []
+    whole = page(*first, *outcome.revealed.explained).data()
+    return whole[: len(first)], whole[len(first) :]
 
 
 def _status(checkpoint: Checkpoint, stands: Standing, outcome: Outcome | None, view: View, stage: Stage) -> str:

@@ -12,6 +12,7 @@ from workbook.pictures import mermaid as draw_mermaid
 from workbook.pictures import svg as draw_svg
 from workbook.pictures import text as draw_text
 from workbook.pictures.scene import Scene, scene
+from workbook.show.page import Page, rule_notes
 
 
 class Diagram:
@@ -41,12 +42,19 @@ class Diagram:
         return draw_mermaid.as_mermaid(self._scene)
 
     def __repr__(self) -> str:
-        return self.text
+        return "\n\n".join(filter(None, (self.text, str(self._rules()))))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         # Not text/vnd.mermaid: only JupyterLab draws it, and an exported page would fetch a program from elsewhere.
         # Not image/svg+xml: JupyterLab shows it without any name for those who do not see it.
-        return {"text/plain": self.text, "text/html": draw_svg.as_html(self._scene)}
+        rules = self._rules()
+        drawn = draw_svg.as_html(self._scene)
+        return {"text/plain": repr(self), "text/html": drawn + rules.html() if rules.blocks else drawn}
+
+    def _rules(self) -> Page:
+        """What the rules say that the words of the picture cite."""
+        says = (message.says for part in self._scene.parts for message in part.messages)
+        return Page(rule_notes(says), says_rules=False)
 
 
 @unless_withheld

@@ -13,7 +13,9 @@ import pandas as pd
 from msgspec import Struct
 
 from labsim.describe.ledger import visible
-from workbook.show.grid import Grid, as_html, as_text
+from workbook.show.grid import Grid
+from workbook.show.page import Page
+from workbook.show.page import Table as TableBlock
 
 ROWS_SHOWN: Final = 200  # a longer table is shown in part; it still holds every row
 INTEGER: Final = "int64"
@@ -71,14 +73,16 @@ class Table(pd.DataFrame):
         return self._grid()
 
     def __repr__(self) -> str:
-        return as_text(self._grid())
+        return str(self._page())
 
     def _repr_html_(self) -> str:
-        return as_html(self._grid())
+        return self._page().html()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        grid = self._grid()
-        return {"text/plain": as_text(grid), "text/html": as_html(grid)}
+        return self._page()._repr_mimebundle_()
+
+    def _page(self) -> Page:
+        return Page((TableBlock(grid=self._grid()),))
 
     def _grid(self) -> Grid:
         look = self._look

@@ -185,11 +185,6 @@ _LONG: Final = 90  # characters; a caption this long is wrapped, since it would 
 _WRAPPED: Final = ";max-width:min(46rem,60vw)"
 
 
-def as_html(grid: Grid) -> str:
-    """The table as HTML that stands alone: with the style sheet that all tables share."""
-    return STYLE + body(grid)
-
-
 def body(grid: Grid) -> str:
     """The table as one HTML element without its style sheet. The same grid gives the same text, always."""
     whole = _in_one_piece(grid)

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from labsim.describe.ledger import visible
+from workbook.show.cited import rules_to_say
 from workbook.show.grid import STYLE, Grid, as_text, body, wrapped
 
 WIDTH = 96  # columns of running text in the plain form; tables and code keep their own width
@@ -75,9 +76,13 @@ Block: TypeAlias = Heading | Paragraph | Items | Table | Literal | Group | Fold
 
 
 class Page(Struct, frozen=True):
-    """Blocks, one below the other. JupyterLab shows the HTML, everything else at least the text."""
+    """Blocks, one below the other. JupyterLab shows the HTML, everything else at least the text.
+
+    `says_rules`: whether a last part says, in a sentence each, the rules that the blocks cite by their ids.
+    """
 
     blocks: tuple[Block, ...]
+    says_rules: bool = True
 
     def __str__(self) -> str:
         return "\n".join(_text(self.shown().blocks)).strip("\n")
@@ -88,7 +93,7 @@ class Page(Struct, frozen=True):
         The classes keep MathJax from reading two dollar signs as a formula.
         """
         blocks = self.shown().blocks
-        style = STYLE if any(map(_has_table, blocks)) else ""
+        style = "".join(sheet for sheet, kind in ((STYLE, Table), (_PRINTED, Fold)) if _has(kind, blocks))
         return f'<div class="cedar-page mathjax_ignore tex2jax_ignore">{style}{"".join(map(_html, blocks))}</div>'
 
     def data(self) -> list[dict[str, Any]]:
@@ -97,25 +102,49 @@ class Page(Struct, frozen=True):
         return [dict(block) for block in made]
 
     def shown(self) -> Page:
-        """The page with every character visible, which is what all forms show."""
-        return Page(_shown(self.blocks))
+        """The page with every character visible and every rule said, which is what all forms show."""
+        said = rule_notes(_texts(self.blocks)) if self.says_rules else ()
+        return Page(_shown((*self.blocks, *said)), says_rules=False)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self.html()}
 
 
-def _has_table(block: Block) -> bool:
-    match block:
-        case Table():
-            return True
-        case Group(blocks=inner) | Fold(blocks=inner):
-            return any(map(_has_table, inner))
-    return False
+def _has(kind: type[Block], blocks: Iterable[Block]) -> bool:
+    return any(
+        isinstance(block, kind) or (isinstance(block, Group | Fold) and _has(kind, block.blocks))
+        for block in blocks
+    )
 
 
 def page(*blocks: Block) -> Page:
     """A page of these blocks."""
     return Page(blocks)
+
+
+def rule_notes(texts: Iterable[str]) -> tuple[Block, ...]:
+    """What the rules say that `texts` cite, to be opened; nothing where they cite none, or say them themselves."""
+    rules = rules_to_say(texts)
+    if not rules:
+        return ()
+    title = "The rule named here, in a sentence"
+    if len(rules) > 1:
+        title = f"The {len(rules)} rules named here, in a sentence each"
+    said = Items(items=tuple(f"{rule.id}: {rule.says}" for rule in rules))
+    more = Paragraph(text=f'wb.rule("{rules[0].id}") says how we know it, and shows its cases.')
+    return (Fold(title=title, blocks=(said, more)),)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text of a block, or of a part of one, in the order in which it is shown."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _texts(part)
+    elif isinstance(value, Struct):
+        for field in value.__struct_fields__:
+            yield from _texts(getattr(value, field))
 
 
 def _shown(value: Any) -> Any:
@@ -180,6 +209,10 @@ def _filled(text: str, first: str = "") -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------------- HTML
 
 
+# Paper cannot be opened.
+_PRINTED: Final = (
+    "<style>@media print{.cedar-page details::details-content{content-visibility:visible;block-size:auto}}</style>"
+)
 _SET_OFF: Final = "margin:1em 0;padding-left:.75em;border-left:3px solid var(--jp-border-color2,#ccc)"
 
 

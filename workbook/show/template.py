@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from labsim.describe.ledger import visible
+from workbook.show.cited import rules_to_say
 from workbook.show.grid import Grid, body
 from workbook.show.plots import Plot
 
@@ -48,7 +49,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters.update(lines=_lines, css_string=_css_string, number=number, many=many)
-    made.globals.update(table=_table, plot=_plot)
+    made.globals.update(table=_table, plot=_plot, rules_to_say=lambda text: rules_to_say([text]))
     return made
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
 from msgspec import UNSET
 
 from labsim.errors import UnknownCase
-from labsim.library import case_files, rule_files
+from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report
 from labsim.reading.reading import parse_one
-from labsim.rules import Book, Rule, Rules, Status, parse_book
+from labsim.rules import Book, Rule, Rules, Status
 from workbook.errors import WorkbookError
+from workbook.show.cited import all_rules
 from workbook.show.grid import Grid
 from workbook.show.page import Heading, Items, Page, Paragraph, Table
 
@@ -95,12 +95,6 @@ def rule(asked: str = "") -> ShownRule | Page:
     if asked in rules.books:
         return _listed(rules.books[asked])
     return ShownRule(rules.find(asked))
-
-
-@cache
-def all_rules() -> Rules:
-    """The books that came with the package. Raises: CaseError, DataMissing."""
-    return Rules(parse_book(path.read_bytes(), path.name) for path in rule_files())
 
 
 def _shelf(rules: Rules) -> Page:

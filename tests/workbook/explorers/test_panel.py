@@ -481,7 +481,7 @@ def test_a_long_case_is_shown_in_part():
 
     assert panel.report().observed["effects"] == 50
     assert len(json.dumps(told)) < 3_000_000
-    assert told["below"][-2] == {
+    assert told["below"][-3] == {
         "block": "paragraph",
         "text": "… and 285 more dialogs, not shown here.",
         "lead": "",

@@ -25,7 +25,7 @@ from labsim.play.performance import run
 from workbook.ledgers.played import NotPlayed
 from workbook.ledgers.withheld import Withheld
 from workbook.live.controls import VIEW
-from workbook.show.grid import as_html
+from workbook.show.grid import body
 from workbook.steppers.view import NOTHING_UNDER_WAY, UNCHANGED, NoSuchRow, Stepper
 
 
@@ -289,7 +289,7 @@ def test_a_tools_text_is_text_wherever_it_is_shown():
     """Markup, an entity and control characters in a call's input: escaped in HTML, visible in the control."""
     stepper = shown(play("hostile", args={"action": MARKUP}))
 
-    assert any("<img src=x onerror=" in text for text in Markup(as_html(stepper.table())).texts("th"))
+    assert any("<img src=x onerror=" in text for text in Markup(body(stepper.table())).texts("th"))
     assert "\x1b" not in str(stepper.state()) + str(stepper)
 
 

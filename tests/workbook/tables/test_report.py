@@ -38,7 +38,7 @@ from labsim.terms import Outcome
 from workbook.ledgers.claims import BadPrediction
 from workbook.ledgers.played import NoSuchCall, NothingHappened, NotPlayed
 from workbook.show.frame import ROWS_SHOWN, Look, Table
-from workbook.show.grid import STYLE, WIDTH, Grid, as_html, as_text, columns_of, wrapped
+from workbook.show.grid import WIDTH, Grid, as_text, body, columns_of, wrapped
 from workbook.tables.policies import UnknownDeclaration, policy_cells, policy_matrix
 from workbook.tables.report import expected, frames, ledger, lifecycle, outcomes, predicted
 
@@ -590,7 +590,8 @@ def test_no_text_of_a_case_becomes_markup_or_a_control_sequence():
     for name, table in shown.items():
         html, text = table._repr_html_(), repr(table)
         assert {tag for tag, _, _ in Markup(html).elements} <= {
-            *("div", "style", "table", "caption", "thead", "tbody", "tr", "th", "td", "br")
+            *("div", "style", "table", "caption", "thead", "tbody", "tr", "th", "td", "br"),
+            *("details", "summary", "ul", "li", "p"),
         }, name
         for form in (html, text, table.caption, *(str(cell) for row in rows(table) for cell in row)):
             assert not any(sign in form for sign in ("\x1b", "\u202e")), name
@@ -659,7 +660,7 @@ def test_a_table_without_rows_or_columns_is_still_a_table():
     empty = Table({"a": []}, {"a": "string"}, Look(caption="Nothing", header="a"))
 
     assert repr(empty) == "Nothing\n\na\n-"
-    assert as_html(Grid(caption="c", columns=(), rows=())).count("<td") == 0
+    assert body(Grid(caption="c", columns=(), rows=())).count("<td") == 0
 
 
 def test_html_is_not_wider_than_it_has_to_be() -> None:
@@ -668,7 +669,7 @@ def test_html_is_not_wider_than_it_has_to_be() -> None:
     fits = Grid(caption="c" * 90, columns=names[:3], rows=(("a b",) * 3,))
     wide = Grid(caption="c" * 91, columns=names, rows=(("a name of some length",) * 9,), header=1)
 
-    assert as_html(fits).count("white-space:nowrap") - STYLE.count("white-space:nowrap") == 6
-    assert as_html(wide).count("white-space:nowrap") - STYLE.count("white-space:nowrap") == 2
-    assert '<caption style="text-align:left">' in as_html(fits)
-    assert '<caption style="text-align:left;max-width:' in as_html(wide)
+    assert body(fits).count("white-space:nowrap") == 6
+    assert body(wide).count("white-space:nowrap") == 2
+    assert '<caption style="text-align:left">' in body(fits)
+    assert '<caption style="text-align:left;max-width:' in body(wide)
