@@ -38,6 +38,8 @@ class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event", rena
     standing: ClassVar[Standing] = Standing.REMARK
     #: The observed fields of a case that are read from events of this kind, by their names on the wire.
     shows: ClassVar[tuple[str, ...]] = ()
+    #: The rules to look at where a recorded answer has another such event.
+    rules: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def kind_name(cls) -> str:
@@ -82,6 +84,7 @@ class ToolCallEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_call")
     steps: ClassVar[Steps] = {Order.CALL: CallStep.HANDLERS}
     standing: ClassVar[Standing] = Standing.TOLD
     shows: ClassVar[tuple[str, ...]] = ("toolCalls",)
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-1", "wrapper/W-5", "wrapper/W-7", "wrapper/W-18", "wrapper/W-19")
 
     def says(self) -> str:
         return f"handlers see {stringify(self.input)}"
@@ -103,6 +106,7 @@ class ApprovalRequested(Event, frozen=True, kw_only=True, gc=False, tag="tool_ap
     approval_mode: ApprovalMode
     steps: ClassVar[Steps] = {Order.CALL: CallStep.ANNOUNCE}
     standing: ClassVar[Standing] = Standing.TOLD
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-30", "wrapper/W-31", "wrapper/W-32", "wrapper/W-35")
 
     def says(self) -> str:
         text = f"approval of {self.tool_name} is requested, mode {self.approval_mode}"
@@ -121,6 +125,7 @@ class ApprovalResolved(Event, frozen=True, kw_only=True, gc=False, tag="tool_app
     approved: bool
     reason: str | UnsetType = UNSET
     standing: ClassVar[Standing] = Standing.TOLD
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-30", "wrapper/W-33", "wrapper/W-36")
 
     def says(self) -> str:
         verdict = "approved" if self.approved else "not approved"
@@ -143,6 +148,7 @@ class UiSelect(Event, frozen=True, kw_only=True, gc=False, tag="ui.select"):
     options: tuple[str, ...]
     choice: Any
     standing: ClassVar[Standing] = Standing.STEP
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-40", "wrapper/W-46")
 
     def says(self) -> str:
         return f"{_came_back(self.choice, self.options)} (offered: {', '.join(self.options)})"
@@ -164,6 +170,7 @@ class RpcSelect(Event, frozen=True, kw_only=True, gc=False, tag="rpc.select"):
     options: tuple[str, ...]
     choice: Any
     standing: ClassVar[Standing] = Standing.STEP
+    rules: ClassVar[tuple[str, ...]] = ("rpc/R-18", "rpc/R-25", "rpc/R-40")
 
     def says(self) -> str:
         return f"{_came_back(self.choice, self.options)} (offered: {', '.join(self.options)})"
@@ -190,6 +197,7 @@ class Execute(Event, frozen=True, kw_only=True, gc=False, tag="execute"):
     steps: ClassVar[Steps] = {Order.CALL: CallStep.RUN, Order.HOST_CALL: HostCallStep.RUN}
     standing: ClassVar[Standing] = Standing.STEP
     shows: ClassVar[tuple[str, ...]] = ("effects", "input")
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-17", "wrapper/W-18", "wrapper/W-47")
 
     def says(self) -> str:
         return f"the inert executor of {self.tool} is entered with {stringify(self.input)}"
@@ -209,6 +217,7 @@ class ToolResultEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_resu
     is_error: bool
     steps: ClassVar[Steps] = {Order.CALL: CallStep.HAND_BACK}
     standing: ClassVar[Standing] = Standing.TOLD
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-48", "wrapper/W-49", "wrapper/W-50", "wrapper/W-57")
 
     def says(self) -> str:
         return f"{'error' if self.is_error else 'result'}: {self.content}"
@@ -223,6 +232,7 @@ class PreviewWait(Event, frozen=True, kw_only=True, gc=False, tag="preview_wait"
     tool_call_id: str
     steps: ClassVar[Steps] = {Order.CALL: CallStep.DECIDE}
     standing: ClassVar[Standing] = Standing.STEP
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-27", "wrapper/W-28", "wrapper/W-29")
 
     def says(self) -> str:
         return "waits until the call is on screen"
@@ -242,6 +252,7 @@ class TierResolved(Event, frozen=True, kw_only=True, gc=False, tag="tier_resolve
     tier: Tier
     steps: ClassVar[Steps] = {Order.CALL: CallStep.JUDGE_EFFECTIVE}
     standing: ClassVar[Standing] = Standing.STEP
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/step-6", "dispatch/D-20")
 
     def says(self) -> str:
         return f"tier {self.tier} is reported to the dispatcher"
@@ -262,6 +273,7 @@ class ExtensionError(Event, frozen=True, kw_only=True, gc=False, tag="extension_
     on: str
     error: str
     standing: ClassVar[Standing] = Standing.TOLD
+    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-12", "wrapper/W-13", "wrapper/W-34", "wrapper/W-60")
 
     def says(self) -> str:
         return f"{self.extension_path} failed on {self.on}: {self.error}"
@@ -394,7 +406,7 @@ class HandlerAnswered(Event, frozen=True, kw_only=True, gc=False, tag="handler_a
 
 
 class PromptDecided(Event, frozen=True, kw_only=True, gc=False, tag="prompt_decided"):
-    """Step 8: whether a person must be asked, and the term of the formula that settled it (wrapper/W-20 to
+    """wrapper/step-8: whether a person must be asked, and the term of the formula that settled it (wrapper/W-20 to
     wrapper/W-26).
     """
 

@@ -19,7 +19,7 @@ from labsim.strict_json import parse
 _SCHEMA_ID: Final = "https://json-schema.org/draft/2020-12/schema"
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+")
 _NUMBERS: Final = re.compile(r"(\d+)")
-_CITED: Final = re.compile(r"(?<![\w/-])([a-z]+)/([A-Za-z][A-Za-z0-9-]*)(?: to \1/([A-Za-z][A-Za-z0-9-]*))?")
+_CITED: Final = re.compile(r"(?<![\w/-])([a-z]+)/([A-Za-z][A-Za-z0-9-]*)(?:\s+to\s+\1/([A-Za-z][A-Za-z0-9-]*))?")
 
 
 class Status(StrEnum):
@@ -33,12 +33,15 @@ class Status(StrEnum):
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule. `id` is the book, a slash and a name; `where` names a file and a symbol of the host.
 
-    `cases` are ids of teaching cases that show the rule; `recorded` is the part of the recorded answers that does.
+    `code` is the module of this simulator that decides it, and the symbol in it where one does, as in
+    `labsim.approval: resolve`; left out where nothing of the engine has to decide it. `cases` are ids of teaching
+    cases that show the rule; `recorded` is the part of the recorded answers that does.
     """
 
     id: str
     says: str
     where: str
+    code: str | UnsetType = UNSET
     status: Status
     cases: tuple[str, ...] = ()
     recorded: str | UnsetType = UNSET
@@ -128,12 +131,20 @@ class Rules:
         return list(found.values())
 
     def _close(self, asked: str) -> list[str]:
+        """Ids that differ by case and hyphens alone, and only where there are none, others that look alike."""
+        spelt = _plain(asked)
+        if same := [rule.id for rule in self if spelt in (_plain(rule.id), _plain(rule.name))]:
+            return same
         if "/" not in asked:
             books = closest(asked.lower(), self.books)
             names = {name.lower(): ids for name, ids in self._by_name.items()}
             return books or [id_ for name in closest(asked.lower(), names) for id_ in names[name]]
         ids = {rule_id.lower(): rule_id for rule_id in self._by_id}
         return [ids[close] for close in closest(asked.lower(), ids, 3, alike=0.75)]
+
+
+def _plain(text: str) -> str:
+    return text.lower().replace("-", "")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -160,8 +171,10 @@ def parse_book(data: bytes, name: str) -> Book:
         if rule.id in seen:
             raise CaseError(f"{place}.id", f"{rule.id!r} is there twice", "Keep one of them.")
         seen.add(rule.id)
-        for field in ("says", "where"):
+        for field in ("says", "where", "code"):
             text = getattr(rule, field)
+            if text is UNSET:
+                continue
             if not text.strip() or not text.isprintable():
                 raise CaseError(
                     f"{place}.{field}", "this is not one line of text", "Write one sentence on one line."

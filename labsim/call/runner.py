@@ -190,7 +190,8 @@ class Runner:
     async def emit_tool_call(self, event: ToolCallInput, signal: AbortSignal | None) -> Any:
         """Let the `tool_call` handlers see a call. Returns the replacement input, or UNSET for none.
 
-        The last truthy answer stands alone: what an earlier one replaced is forgotten (wrapper/W-9).
+        The last truthy answer stands alone: what an earlier one replaced is forgotten (wrapper/W-9). A block ends
+        the round, whatever input came with it (wrapper/W-10).
         Raises: HostError, if a handler blocked, failed, took too long, or the signal was aborted meanwhile.
         """
         kept: Any = UNSET
@@ -207,7 +208,7 @@ class Runner:
             if truthy(field_of(answer, "block")):
                 self._note(path, event, "blocks")
                 reason = field_of(answer, "reason")
-                raise HostError(text_of(reason) if truthy(reason) else BLOCKED)
+                raise HostError(text_of(reason) if truthy(reason) else BLOCKED)  # wrapper/W-11
             kept = answer
             replacement = field_of(answer, "input")
             self._note(path, event, "no replacement" if replacement is UNSET else "replaces", replacement)
@@ -254,7 +255,8 @@ class Runner:
         return changed
 
     async def emit(self, name: EventName, event: Any) -> Any:
-        """Any other event: handlers in turn, failures reported and skipped (wrapper/W-59, wrapper/W-60).
+        """Any other event: handlers in turn, failures reported and skipped, so that a handler of an approval event
+        decides nothing by failing (wrapper/W-34, wrapper/W-59, wrapper/W-60).
 
         Returns: the last truthy answer where the event can be vetoed (wrapper/W-61), else None.
         """

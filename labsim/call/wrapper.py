@@ -44,7 +44,7 @@ from labsim.tool import Tool, ToolCall, ToolResult, text_content, visible_text
 _DENY, _PROMPT = Policy.DENY, Policy.PROMPT
 NO_UI_REASON: Final = "no interactive UI available"
 DENIED_REASON: Final = "denied by user"
-ABORTED_REASON: Final = "approval aborted"  # the dialog threw something that is no error (wrapper/W-33)
+ABORTED_REASON: Final = "approval aborted"  # the dialog threw something that is no error
 
 
 class ScheduledCall(Struct, frozen=True):
@@ -137,6 +137,7 @@ class ToolWrapper:
         on_update: Callable[[ToolResult], None] | None,
         context: CallContext | None,
     ) -> ToolResult:
+        """wrapper/step-1 to wrapper/step-8, and what they lead to."""
         tool, runner = self.tool, self.runner
         ledger, clock = runner.stage.ledger, runner.stage.clock
 
@@ -188,7 +189,7 @@ class ToolWrapper:
         if context is not None and context.xdev_tier_resolved is not None:
             context.xdev_tier_resolved(resolution.tier)
 
-        # 7.
+        # 7. Nobody is told that a decision is needed: it is made already (wrapper/W-36).
         if resolution.policy is _DENY:
             raise Denied(tool.name, resolution)
 
@@ -215,6 +216,7 @@ class ToolWrapper:
     def _resolve(
         self, tool_call_id: str, judged: Any, mode: ApprovalMode, policies: Mapping[str, Any], on: str
     ) -> Resolution:
+        """Judge one input. What a declaration raises ends the call before any event of the host (wrapper/W-6)."""
         found = resolve(self.tool, judged, mode=mode, policies=policies)
         stage = self.runner.stage
         stage.ledger.append(
@@ -238,7 +240,7 @@ class ToolWrapper:
         unchanged: bool,
         checks: bool,
     ) -> tuple[bool, str]:
-        """wrapper/W-20 to wrapper/W-26, and the term that settled it (wrapper/W-20 to wrapper/W-26)."""
+        """Whether a person has to be asked, and the term that says so (wrapper/W-20 to wrapper/W-26)."""
         if checks:
             return True, "provider safety checks are pending"  # no bypass touches these (wrapper/W-24)
         if resolution.policy is not _PROMPT:
@@ -266,7 +268,10 @@ class ToolWrapper:
         signal: AbortSignal | None,
         context: CallContext | None,
     ) -> None:
-        """Steps 9 to 15. Raises, unless the answer is exactly Approve."""
+        """wrapper/step-9 to wrapper/step-15. Raises, unless the answer is exactly Approve.
+
+        What is answered is kept nowhere: the next call is asked about again (wrapper/W-42).
+        """
         tool, runner = self.tool, self.runner
 
         # 9. Nobody is asked about a call that is not on screen yet.
@@ -286,11 +291,12 @@ class ToolWrapper:
                     tool_name=tool.name,
                     tool_call_id=tool_call_id,
                     reason=resolution.reason if resolution.reason is not None else UNSET,
-                    approval_mode=mode,
+                    approval_mode=mode,  # as it is in effect (wrapper/W-32)
                 ),
             )
 
         async def resolved(*, approved: bool, reason: str | None = None) -> None:
+            """Say how it ended; a refusal with why (wrapper/W-33)."""
             if heard:
                 await runner.emit_to(
                     runner.on_resolved,
@@ -310,14 +316,16 @@ class ToolWrapper:
             await resolved(approved=False, reason=NO_UI_REASON)
             raise HostError(_no_ui_text(tool.name, safety=bool(checks)))
 
-        # 12. No third argument: the dialog knows neither the signal nor a timeout (wrapper/W-47, rpc/R-46).
+        # 12. No third argument: the dialog knows neither the signal nor a timeout (wrapper/W-16, wrapper/W-47,
+        # rpc/R-46).
         prompt = prompt_text(tool, judged, resolution.reason)
         if checks:
             prompt = f"{prompt}\n{safety_text(checks)}"
         try:
             choice = await runner.ui.select(prompt, APPROVAL_OPTIONS)
         except Exception as error:
-            # 13. A dialog that broke is a refusal too, and its error is the caller's.
+            # 13. A dialog that broke is a refusal too, also if its client went away; its error is the caller's
+            # (wrapper/W-41, rpc/R-42).
             reason = ABORTED_REASON if isinstance(error, ThrownValue) else str(error)
             await resolved(approved=False, reason=reason)
             raise
@@ -360,10 +368,11 @@ class ToolWrapper:
         on_update: Callable[[ToolResult], None] | None,
         context: CallContext | None,
     ) -> ToolResult:
-        """Steps 16 and 17: the executor, then whatever the result handlers make of it (wrapper/W-47 to
-        wrapper/W-58).
+        """wrapper/step-16 and wrapper/step-17: the executor, then whatever the result handlers make of it
+        (wrapper/W-47 to wrapper/W-58).
 
-        `view` is the input as `tool_result` handlers see it (wrapper/W-50).
+        Only what gets here has a `tool_result`: a refusal was raised before (wrapper/W-57). `view` is the input as
+        `tool_result` handlers see it (wrapper/W-50).
         """
         runner = self.runner
         raised: Exception | None = None
@@ -395,14 +404,15 @@ class ToolWrapper:
             input=view,
             content=text_content(str(raised)) if result is None else result.content,
             details=UNSET if result is None else result.details,
-            is_error=raised is not None or (result is not None and result.is_error is True),
+            is_error=raised is not None or (result is not None and result.is_error is True),  # wrapper/W-49
         )
-        if not await runner.emit_tool_result(event):
+        if not await runner.emit_tool_result(event):  # untouched: as the tool left it (wrapper/W-52)
             if raised is not None:
                 raise raised
             assert result is not None
             return result
-        # Any change, even of details alone, turns a failure into a returned result (wrapper/W-53). Whatever a
+        # Any change, even of details alone, turns a failure into a returned result (wrapper/W-53), which is
+        # an error still unless a handler said otherwise (wrapper/W-54). Whatever a
         # handler set to null falls back on what the tool gave (recorded: wrapper-2202).
         if event.content is None:
             event.content = UNSET if result is None else result.content

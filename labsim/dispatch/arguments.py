@@ -121,6 +121,7 @@ def read_arguments(tool: Tool, content: str) -> Arguments:
     try:
         parsed = parse_json(content)
     except NotJson as error:
+        # The same words around whatever the parser says (dispatch/D-40).
         text = f"{address} expects a JSON args object as content ({error}). Write `?` for docs."
         raise ContentRefused("dispatch/D-30", text) from None
     if not isinstance(parsed, dict):

@@ -154,7 +154,7 @@ async def _steps(
         on_update=_forwarding(call.on_update, record) if call.on_update is not None else None,
         context=context,
     )
-    record.inner = result.details
+    record.inner = result.details  # of an error result too; a device that raised has left none (dispatch/D-50)
     return result
 
 

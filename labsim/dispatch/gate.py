@@ -74,7 +74,7 @@ def _of_device(state: DeviceState, name: str, content: object) -> Declaration:
         parsed = parse_json(content) if isinstance(content, str) else None
     except NotJson:
         parsed = None
-    if not isinstance(parsed, dict):
+    if not isinstance(parsed, dict):  # a question for help among it (dispatch/D-10)
         return Declaration("dispatch/G5", Tier.EXEC)
     try:
         tier = tier_of(device.tool, parsed)

@@ -50,8 +50,8 @@ class ApprovalGate(Struct, frozen=True):
     def with_timeout(self, after: Duration) -> ApprovalGate:
         """The same gate, which denies a call whose answer does not come in time.
 
-        It bounds the call and not the run: whoever was asked stays asked, and the run waits for them (gate/X3,
-        gate/X5).
+        It bounds the call and not the run: whoever was asked stays asked, and the run waits for them (gate/G8,
+        gate/X3, gate/X5).
         """
         return ApprovalGate(after)
 

@@ -83,8 +83,8 @@ class PolicyGate:
 
 
 class PolicyApprover:
-    """Reads the live policy once for each request, before asking; a switch while the question is open is for the
-    next.
+    """Reads the live policy once for each request, before asking (gate/M3); a switch while the question is open is
+    for the next.
 
     A for-session answer is kept by tool name and passed on as a plain one, so no rule is made (gate/M4). One that
     arrives after a switch is kept under the new posture: the host does not look again (gate/M6).

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from labsim.case.model import DispatchCase, RecordedCase, WrapperCase
+from labsim.describe.kinds import event_classes
 from labsim.errors import ReplayError
 from labsim.events import Event, as_mapping, is_heard
 from labsim.js_values import same
@@ -235,19 +236,7 @@ def first_difference(recorded: Any, engine: Any, path: str = "", kind: str = "")
     return Difference(path=path, recorded=recorded, engine=engine, rules=rules_for(path, kind))
 
 
-#: Which rules to look at when a field differs. Event kinds first, then the field itself.
-_RULES_OF_EVENT: Final[dict[str, tuple[str, ...]]] = {
-    "tool_call": ("wrapper/W-1", "wrapper/W-5", "wrapper/W-7", "wrapper/W-18", "wrapper/W-19"),
-    "tool_approval_requested": ("wrapper/W-30", "wrapper/W-31", "wrapper/W-32", "wrapper/W-35"),
-    "tool_approval_resolved": ("wrapper/W-30", "wrapper/W-33", "wrapper/W-36"),
-    "ui.select": ("wrapper/W-40", "wrapper/W-46"),
-    "rpc.select": ("rpc/R-18", "rpc/R-25", "rpc/R-40"),
-    "execute": ("wrapper/W-17", "wrapper/W-18", "wrapper/W-47"),
-    "tool_result": ("wrapper/W-48", "wrapper/W-49", "wrapper/W-50", "wrapper/W-57"),
-    "preview_wait": ("wrapper/W-27", "wrapper/W-28", "wrapper/W-29"),
-    "tier_resolved": ("wrapper/step-6", "dispatch/D-20"),
-    "extension_error": ("wrapper/W-12", "wrapper/W-13", "wrapper/W-34", "wrapper/W-60"),
-}
+#: Which rules to look at when a field differs that no event is about.
 _RULES_OF_FIELD: Final[dict[str, tuple[str, ...]]] = {
     "outcome": (
         "wrapper/W-5",
@@ -289,9 +278,10 @@ _RULES_OF_FIELD: Final[dict[str, tuple[str, ...]]] = {
 
 
 def rules_for(path: str, kind: str = "") -> tuple[str, ...]:
-    """The rule ids to look at when `path` differs; `kind` is the event it is in, if any."""
-    if kind in _RULES_OF_EVENT:
-        return _RULES_OF_EVENT[kind]
+    """The rule ids to look at when `path` differs; `kind` is the event that it is in, if any, and comes first."""
+    [*rules] = (rule for one in event_classes() if one.kind_name() == kind for rule in one.rules)
+    if rules:
+        return tuple(rules)
     for part in reversed(re.findall(r"[A-Za-z]+", path)):
         if part in _RULES_OF_FIELD:
             return _RULES_OF_FIELD[part]

@@ -178,7 +178,8 @@ class Broker:
         rpc/R-11).
 
         `frame` is any JSON value, or a reply record. A reply whose id is not open is consumed as well, and changes
-        nothing (rpc/R-38). Control frames for the host's own tools and addresses are consumed and dropped: a
+        nothing (rpc/R-38); one whose id is ends that dialog and no other, in whatever order replies come
+        (rpc/R-37, rpc/R-44). Control frames for the host's own tools and addresses are consumed and dropped: a
         simulated host registers none.
         """
         match sort_frame(to_wire(frame) if isinstance(frame, Struct) else frame):
@@ -196,7 +197,8 @@ class Broker:
                 return False
 
     def abort(self, dialog_id: str) -> tuple[CancelRequest, ...]:
-        """The signal that this dialog was opened with has aborted. Returns the cancel frame that is due (rpc/R-34).
+        """The signal that this dialog was opened with has aborted. Returns the cancel frame that is due: nothing
+        else is told to the client in this way (rpc/R-21, rpc/R-34).
 
         Call it for every dialog opened with that signal, settled ones included; for most of those it is ().
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -30,9 +31,25 @@ CITED = re.compile(rf"\b(?:{BOOKS})/(?:(?:[A-Z]-?|[a-z]+-)\d+[a-z]?|[a-z]+(?:-[a
 #: A range of them, both ends in full: wrapper/W-66 to wrapper/W-74.
 RANGE = re.compile(rf"\b((?:{BOOKS})/(?:[A-Z]-?|[a-z]+-))(\d+)[a-z]? to \1(\d+)\b")
 #: The same without one, which may mean another rule.
-BARE = re.compile(r"(?<![\w/.#-])[AWRDFV]-\d+[a-z]?\b")
-#: Examples of how ids sort, and of what somebody may type.
-BARE_ON_PURPOSE = {"labsim/rules.py", "tests/labsim/test_rules.py"}
+BARE = re.compile(r"(?<![\w/.#\\-])(?:[AWRDFV]-\d+[a-z]?|[ABCDFGMOPRSVWX]\d{1,2}[ab]?)\b")
+#: What only looks like one, or is an example of what somebody may type.
+BARE_ON_PURPOSE = {
+    "CHANGELOG.md": "how ids were before they had books",
+    "labsim/bash/critical.py": "members of an enum, named after the rows of the host's table",
+    "labsim/review/panel/display.py": "C1 of ISO 6429",
+    "labsim/rules.py": "examples of how ids sort",
+    "labsim/terms.py": "members of an enum, whose values have the book",
+    "tests/labsim/dispatch/test_addresses.py": "an alphabet",
+    "tests/labsim/gate/test_policy.py": "constants, explained by their ids where they are used",
+    "tests/labsim/review/test_panel.py": "C1 of ISO 6429",
+    "tests/workbook/classroom/test_report.py": "a cell of a spreadsheet",
+    "tests/workbook/paper/test_worksheet.py": "a size of paper",
+    "tests/workbook/show/test_cited.py": "constants, and names of rules in a book",
+    "workbook/cli/learner.py": "a size of paper",
+    "workbook/paper/page.py": "a size of paper",
+}
+#: What only the documents that the project was made from could explain.
+FROM_ELSEWHERE = re.compile(r"\bspec/\w+|\(section \d|\b[Ss]ections? \d|(?<![-/\w])[Ss]teps? \d+\b(?! of)")
 
 
 def a_rule(name: str = "wrapper/W-1", **changed: Any) -> dict[str, Any]:
@@ -76,9 +93,28 @@ def meant(text: str) -> set[str]:
     return cited(text) | {rule.id for rule in all_rules() if rule.id.rstrip("ab") in within}
 
 
+def symbols(module: str) -> dict[str, str]:
+    """The source of a module of the package, and of each class and function in it, by its dotted name."""
+    source = TOP.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    pieces, lines = {"": source}, source.splitlines()
+
+    def read(node: ast.AST, around: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            name = around
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                name = f"{around}.{child.name}" if around else child.name
+                pieces[name] = "\n".join(lines[child.lineno - 1 : child.end_lineno])
+            read(child, name)
+
+    read(ast.parse(source), "")
+    return pieces
+
+
 def every_text() -> dict[str, str]:
-    """What may cite a rule: code, data, notebooks, and all tests but these."""
+    """What may cite a rule: code, data, notebooks, pages about the project, and all tests but these."""
     texts = named_in("labsim", "workbook", "fixtures", "notebooks", "tests")
+    pages = ("README.md", "CHANGELOG.md", ".github/CONTRIBUTING.md")
+    texts |= {page: (TOP / page).read_text(encoding="utf-8") for page in pages}
     return {path: text for path, text in texts.items() if path != "tests/labsim/test_rules.py"}
 
 
@@ -129,6 +165,26 @@ def test_every_recorded_rule_has_its_evidence():
     ]
 
 
+def test_every_rule_that_names_code_is_named_there():
+    """So the way from a rule to what decides it is one step, in both directions."""
+    sources = {rule.code.partition(":")[0] for rule in all_rules() if isinstance(rule.code, str)}
+    pieces = {module: symbols(module) for module in sources}
+
+    for rule in all_rules():
+        if isinstance(rule.code, str):
+            module, _, symbol = rule.code.partition(": ")
+            assert symbol in pieces[module], f"{rule.id}: {module} has no {symbol}"
+            assert rule in all_rules().cited([pieces[module][symbol]]), f"{rule.id} is not named in {rule.code}"
+
+
+def test_every_rule_that_the_engine_names_names_its_code():
+    """Only what describes rules, or looks them up for a difference, may name one that nothing decides."""
+    texts = {path: text for path, text in named_in("labsim").items() if path != "labsim/proof/replay.py"}
+    named = {rule.id for rule in all_rules().cited(texts.values())}
+
+    assert sorted(named - {rule.id for rule in all_rules() if isinstance(rule.code, str)}) == []
+
+
 def test_every_id_that_is_cited_leads_to_a_rule():
     """In code, fixtures, notebooks and tests; ranges are read."""
     books = all_rules()
@@ -152,6 +208,17 @@ def test_no_id_is_cited_without_its_book():
         for path, text in every_text().items()
         if path not in BARE_ON_PURPOSE
         for bare in BARE.findall(text)
+    }
+    assert not [path for path in BARE_ON_PURPOSE if not BARE.search(every_text()[path])]
+
+
+def test_nothing_points_out_of_the_product():
+    """To a section of some document, or to a step by its number alone; a page that lists steps says which."""
+    assert not {
+        f"{path}: {pointer}"
+        for path, text in every_text().items()
+        if path.endswith(".py") and not path.startswith("tests/browser/")
+        for pointer in FROM_ELSEWHERE.findall(text)
     }
 
 
@@ -244,6 +311,9 @@ def test_an_id_with_its_book_is_found_and_a_bare_one_where_only_one_book_has_it(
         ("wraper/W-33", "No rule has the id 'wraper/W-33'. Did you mean wrapper/W-33?"),
         ("Wrapper/w-33", "No rule has the id 'Wrapper/w-33'. Did you mean wrapper/W-33?"),
         ("r8", "No rule has the id 'r8'. Did you mean approval/R8 or gate/R8?"),
+        ("gate/R-8", "No rule has the id 'gate/R-8'. Did you mean gate/R8?"),
+        ("wrapper/W33", "No rule has the id 'wrapper/W33'. Did you mean wrapper/W-33?"),
+        ("w33", "No rule has the id 'w33'. Did you mean wrapper/W-33?"),
         ("wrappr", "No rule has the id 'wrappr'. Did you mean wrapper?"),
         ("zzz", "No rule has the id 'zzz'. The books are: approval, gate, wrapper."),
     ],
@@ -279,6 +349,7 @@ def test_a_rule_shows_its_sentence_place_status_and_cases_as_text_and_as_html():
             "wrapper/W-33",
             "denied by user",
             "ExtensionToolWrapper.execute",
+            "labsim.call.wrapper: ToolWrapper._ask_a_person.resolved",
             "recorded",
             "boundary-no-ui",
         ):

@@ -52,7 +52,7 @@ def decision(event: PolicyResolved) -> str:
 
 
 class Gate:
-    """Steps 1 to 15 of one `execute`."""
+    """wrapper/step-1 to wrapper/step-15 of one `execute`."""
 
     def __init__(self) -> None:
         self.left = Left(Stop.RULE_FAILS, Stop.DENY_ORIGINAL, *HANDLERS, Stop.DENY_EFFECTIVE, *_ASKING)

@@ -60,6 +60,7 @@ class ShownRule:
                 Heading(text=rule.id),
                 Paragraph(text=rule.says),
                 Paragraph(lead="In the host:", text=rule.where),
+                *([] if rule.code is UNSET else [Paragraph(lead="In this simulator:", text=rule.code)]),
                 Paragraph(lead="How we know:", text=known),
             )
         )

@@ -61,7 +61,7 @@ def refused_earlier(tool: str) -> str:
 
 
 def denied_result(reason: str | None) -> str:
-    """gate/W10: what the model reads of a refused call."""
+    """gate/W10: what the model reads of a refused call; a reason as it was given (gate/O16)."""
     return "Tool execution denied by authorizer" if reason is None else f"Tool execution denied: {reason}"
 
 

@@ -21,7 +21,8 @@ from labsim.gate.base.request import AuthorizationDecision
 
 
 def compact_json(value: Any) -> str:
-    """`value` as rules see it: no spaces, keys sorted at every depth, non-ASCII characters as they are (gate/P7).
+    """`value` as rules see it: no spaces, keys sorted at every depth, non-ASCII characters as they are (gate/P7),
+    and quotation marks with their backslash (gate/P9).
 
     Raises: ValueError or TypeError, if it is no JSON value.
     """
@@ -30,6 +31,9 @@ def compact_json(value: Any) -> str:
 
 def matches(pattern: str, text: str) -> bool:
     """Whether the whole of `text` fits `pattern`. Finds a way to fit it whenever there is one (gate/P6).
+
+    A star is any run of characters, a question mark one character, and all else stands for itself, brackets and
+    backslashes too (gate/P1 to gate/P5).
 
     Only the last star has to be remembered: whatever an earlier star could still take over, the last one can too.
     That bounds the work by `len(pattern) * len(text)`, for every pattern.
@@ -53,7 +57,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 class RuleScope(StrEnum):
-    """How far a remembered rule holds, narrowest first."""
+    """How far a remembered rule holds, narrowest first; which of them are stored is gate/R2."""
 
     PROCESS = "process"  # one live session; never stored, gone with it (gate/R1)
     SESSION = "session"  # durable, by the agent's stable id
@@ -137,7 +141,10 @@ class RuleContext(Struct, frozen=True):
 
 
 def rank(rule: RememberedRule) -> tuple[int, bool, bool, str, str]:
-    """A rule's place among those that match one call; the smallest answers. Equal only at the same address."""
+    """A rule's place among those that match one call; the smallest answers. Equal only at the same address.
+
+    The scope comes before the pattern (gate/R11), and the reason is that of the rule that answers (gate/R17).
+    """
     return (
         _NARROWNESS[rule.scope],
         rule.key.pattern is None,

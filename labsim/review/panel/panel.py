@@ -38,7 +38,8 @@ class Key(StrEnum):
     ESCAPE = "escape"
 
 
-#: A whole chunk of input, and the key it is. An arrow begins with an escape, so a part of a chunk means nothing.
+#: A whole chunk of input, and the key it is. An arrow begins with an escape, so a part of a chunk means nothing
+#: (review/V-55).
 KEYS: Final[Mapping[str, Key]] = {
     "\x1b[A": Key.UP,
     "\x1bOA": Key.UP,
@@ -87,7 +88,10 @@ class Panel(Struct, frozen=True, kw_only=True):
         return (*top, *self.body, *bottom)
 
     def press(self, chunk: str) -> Panel:
-        """The panel after one chunk of input. What is no key changes nothing, nor does any after the outcome."""
+        """The panel after one chunk of input: a line up or down, and never beyond the ends (review/V-54).
+
+        What is no key changes nothing (review/V-56), nor does any after the outcome.
+        """
         key = KEYS.get(chunk)
         if key is None or self.outcome is not None:
             return self

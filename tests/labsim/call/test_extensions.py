@@ -458,7 +458,7 @@ def test_there_is_one_preview_slot_and_its_disposer_knows_whose_it_is() -> None:
 
 @pytest.mark.parametrize("abort_at", [0, 5, 10])
 def test_an_abort_wins_over_the_preview(abort_at: int) -> None:
-    """wrapper/W-29, step 9: before it, during it, and in the same millisecond."""
+    """wrapper/W-29, wrapper/step-9: before it, during it, and in the same millisecond."""
     runner = a_runner()
     signal = AbortSignal(runner.stage, aborted=abort_at == 0)
     runner.stage.call_at(abort_at, signal.abort)

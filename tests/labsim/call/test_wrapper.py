@@ -96,7 +96,7 @@ def test_a_second_call_asks_again() -> None:
     }
 
 
-# Steps 1 to 7
+# wrapper/step-1 to wrapper/step-7
 
 
 def test_an_emission_of_the_loop_is_not_repeated() -> None:
@@ -164,7 +164,7 @@ def test_a_deny_on_the_original_input_is_silent(given: dict[str, Any], error: st
 
 
 def test_what_runs_is_judged_not_what_was_asked_for() -> None:
-    """Step 5: a revised input is resolved again, and the prompt shows it."""
+    """wrapper/step-5: a revised input is resolved again, and the prompt shows it."""
     report = play(approval={"fn": "seed-slot"}, args={"action": "inspect"}, revise=PUBLISH, choices=["Approve"])
 
     found = [event for event in report.ledger if isinstance(event, PolicyResolved)]
@@ -177,7 +177,7 @@ def test_what_runs_is_judged_not_what_was_asked_for() -> None:
 
 
 def test_the_tier_is_reported_even_of_a_call_that_is_then_denied() -> None:
-    """Step 6 precedes step 7; what was denied on the original input reports nothing."""
+    """wrapper/step-6 precedes wrapper/step-7; what was denied on the original input reports nothing."""
     given: dict[str, Any] = {"approval": {"fn": "seed-slot"}, "reportTier": True}
     after = play(**given, args={"action": "inspect"}, revise={"action": "blocked"})
     before = play(**given, args={"action": "blocked"})
@@ -188,7 +188,7 @@ def test_the_tier_is_reported_even_of_a_call_that_is_then_denied() -> None:
 
 
 def test_settings_are_read_once() -> None:
-    """Step 2: a handler that opens everything in the middle of a call is too late for it."""
+    """wrapper/step-2: a handler that opens everything in the middle of a call is too late for it."""
     policies = {"seed_note": "prompt"}
     desk = Desk(answers=["Deny", "Approve"])
     desk.on_call(lambda event, context: policies.update(seed_note="allow"))
@@ -338,7 +338,7 @@ NO_YES = [
 
 @pytest.mark.parametrize("choice", NO_YES)
 def test_only_the_exact_label_is_a_yes(choice: Any) -> None:
-    """wrapper/W-40, wrapper/W-41, wrapper/W-57."""
+    """wrapper/W-33, wrapper/W-40, wrapper/W-41, wrapper/W-57."""
     report = play(choices=[choice], unusual=[] if isinstance(choice, str | bool | None) else ["given.choices[0]"])
 
     assert heard(report.ledger) == [TOOL_CALL, REQUESTED, select(choice), resolved(False, "denied by user")]
@@ -369,7 +369,7 @@ def test_a_dialog_that_breaks_refuses_the_call(choice: Any, reason: str | None, 
 
 @pytest.mark.parametrize("failure", [Fails("gone"), FailsWith({"code": 1})])
 def test_the_dialogs_own_error_is_raised(failure: Fails | FailsWith) -> None:
-    """Step 13: a value that is no error stays the value it was."""
+    """wrapper/step-13: a value that is no error stays the value it was."""
     desk = Desk(answers=[failure])
 
     with pytest.raises(HostError) as raised:
@@ -410,7 +410,7 @@ def test_anything_but_a_yes_acknowledges_nothing(choices: list[Any]) -> None:
 
 
 def test_an_approved_call_without_checks_acknowledges_nothing() -> None:
-    """Step 15: the flag stays as the caller left it."""
+    """wrapper/step-15: the flag stays as the caller left it."""
     desk = Desk(answers=["Approve"])
     desk.call(tool_call=OuterCall(provider_metadata={"type": "computer", "pendingSafetyChecks": []})).result()
 
@@ -514,7 +514,7 @@ def test_how_the_tool_ends_is_how_the_call_ends(executor: Any, outcome: str, err
 
 
 def test_an_executor_may_take_its_time() -> None:
-    """Step 16: what it waits for is simulated time, and no budget."""
+    """wrapper/step-16: what it waits for is simulated time, and no budget."""
 
     async def execute(call: ToolCall) -> Any:
         await desk.stage.sleep(3_600_000)

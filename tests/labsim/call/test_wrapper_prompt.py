@@ -137,7 +137,7 @@ def test_a_call_that_is_not_on_the_list_waits_for_nothing(index: int) -> None:
 
 
 def test_an_abort_while_the_preview_is_awaited_leaves_no_approval_event() -> None:
-    """wrapper/W-29, wrapper/W-57: the wait comes before step 10."""
+    """wrapper/W-29, wrapper/W-57: the wait comes before wrapper/step-10."""
     desk = Desk(answers=["Approve"], recorded=True)
     signal = AbortSignal(desk.stage)
 

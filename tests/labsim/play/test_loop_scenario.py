@@ -67,7 +67,7 @@ def test_the_counters_of_a_batch_are_sums_and_the_outcome_is_the_last_calls() ->
 
 
 def test_a_replacement_of_the_loop_is_the_wrappers_original_input() -> None:
-    """wrapper/W-70 and wrapper/W-77: the wrapper resolves the revised input at step 3, and needs no second
+    """wrapper/W-70 and wrapper/W-77: the wrapper resolves the revised input at wrapper/step-3, and needs no second
     judgement to see it.
     """
     report = run(

@@ -199,7 +199,7 @@ def test_an_approved_call_loses_one_danger_after_the_other():
 
 
 def test_a_call_that_is_sure_to_be_refused_says_so_before_it_is():
-    """Step 14: the answer decides, the error comes two rows later."""
+    """wrapper/step-14: the answer decides, the error comes two rows later."""
     by_row = {frame.kind: frame.under_way[0] for frame in frames(play("declined", choices=["Deny"]))}
     no = Danger(Stop.NOT_APPROVED)
 
@@ -356,7 +356,7 @@ def _plain(frame: Frame) -> list[tuple[Order, int]]:
 
 
 def test_a_row_inside_a_dispatch_stands_on_three_lists():
-    """The outer call's step 16 is the dispatch, whose last step is the device's own gate."""
+    """The outer call's wrapper/step-16 is the dispatch, whose last step is the device's own gate."""
     shown = frames(play("d", "dispatch", args={"action": "inspect"}, mode="yolo"))
     inner = next(frame for frame in shown if frame.kind == "inner_tier_reported")
 

@@ -312,7 +312,7 @@ def test_nothing_handed_in_is_not_attempted(name: str) -> None:
 
 
 def test_a_learner_s_failure_is_seen_by_the_host_as_what_it_is() -> None:
-    """wrapper/W-12 and step 13: a handler that raised has blocked, an approver that raised has broken its
+    """wrapper/W-12 and wrapper/step-13: a handler that raised has blocked, an approver that raised has broken its
     dialog.
     """
     handler = grade(HANDLER, handed_in.breaks_on_words).failing

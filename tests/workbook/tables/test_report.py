@@ -329,21 +329,21 @@ def test_alternatives_are_compared_case_by_case():
 
 # The worked table of approval/R1 to approval/R9: declaration, user policy, then always-ask, write, yolo.
 WORKED = """
-none                          no entry | prompt mode R9 | prompt mode R9 | allow mode R4b
-exec                          no entry | prompt mode R9 | prompt mode R9 | allow mode R4b
-write                         no entry | prompt mode R9 | allow mode R8  | allow mode R4b
-read                          no entry | allow mode R8  | allow mode R8  | allow mode R4b
-exec                          allow    | allow user R7  | allow user R7  | allow user R4a
-read                          prompt   | prompt user R7 | prompt user R7 | prompt user R4a
-write                         deny     | deny user R2   | deny user R2   | deny user R2
-read, policy deny             deny     | deny tool R1   | deny tool R1   | deny tool R1
-exec, policy allow            prompt   | allow tool R6  | allow tool R6  | allow tool R3
-read, policy prompt           allow    | prompt tool R6 | prompt tool R6 | prompt tool R3
-read, override                allow    | prompt tool R5 | prompt tool R5 | allow user R4a
-read, override                no entry | prompt tool R5 | prompt tool R5 | allow mode R4b
-read, override, policy allow  prompt   | allow tool R5  | allow tool R5  | allow tool R3
-read, override, policy prompt allow    | prompt tool R5 | prompt tool R5 | prompt tool R3
-read, policy deny             allow    | deny tool R1   | deny tool R1   | deny tool R1
+none                          no entry | prompt mode approval/R9 | prompt mode approval/R9 | allow mode approval/R4b
+exec                          no entry | prompt mode approval/R9 | prompt mode approval/R9 | allow mode approval/R4b
+write                         no entry | prompt mode approval/R9 | allow mode approval/R8 | allow mode approval/R4b
+read                          no entry | allow mode approval/R8 | allow mode approval/R8 | allow mode approval/R4b
+exec                          allow | allow user approval/R7 | allow user approval/R7 | allow user approval/R4a
+read                          prompt | prompt user approval/R7 | prompt user approval/R7 | prompt user approval/R4a
+write                         deny | deny user approval/R2 | deny user approval/R2 | deny user approval/R2
+read, policy deny             deny | deny tool approval/R1 | deny tool approval/R1 | deny tool approval/R1
+exec, policy allow            prompt | allow tool approval/R6 | allow tool approval/R6 | allow tool approval/R3
+read, policy prompt           allow | prompt tool approval/R6 | prompt tool approval/R6 | prompt tool approval/R3
+read, override                allow | prompt tool approval/R5 | prompt tool approval/R5 | allow user approval/R4a
+read, override                no entry | prompt tool approval/R5 | prompt tool approval/R5 | allow mode approval/R4b
+read, override, policy allow  prompt | allow tool approval/R5 | allow tool approval/R5 | allow tool approval/R3
+read, override, policy prompt allow | prompt tool approval/R5 | prompt tool approval/R5 | prompt tool approval/R3
+read, policy deny             allow | deny tool approval/R1 | deny tool approval/R1 | deny tool approval/R1
 """
 
 
@@ -356,7 +356,7 @@ def test_the_matrix_shows_the_worked_table_of_the_specification(line: str):
     matrix = policy_matrix()
 
     [row] = matrix[(matrix["declaration"] == declaration) & (matrix["user"] == user)].to_dict("records")
-    said = ["{} ({}, approval/{})".format(*cell.split()) for cell in cells]
+    said = ["{} ({}, {})".format(*cell.split()) for cell in cells]
     assert row == {
         "declaration": declaration,
         "user": user,

@@ -1,4 +1,4 @@
-"""The steps of one call, walked on its ledger: wrapper/step-1 to wrapper/step-17, steps 1 to 17 in ten parts."""
+"""The steps of one call, walked on its ledger: wrapper/step-1 to wrapper/step-17, in ten parts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_an_approved_call_takes_every_step():
 
 
 def test_a_declined_call_ends_when_the_decision_is_told():
-    """Step 14: not approved raises; the tool is not reached."""
+    """wrapper/step-14: not approved raises; the tool is not reached."""
     assert walked(TWICE, 2) == {
         **JUDGED,
         "10": ["tool_approval_requested"],
@@ -72,7 +72,7 @@ def test_a_declined_call_ends_when_the_decision_is_told():
 
 
 def test_without_a_ui_the_call_ends_inside_the_asking():
-    """Step 11: the false decision is told from there, and no dialog came before it (wrapper/W-35)."""
+    """wrapper/step-11: the false decision is told from there, and no dialog came before it (wrapper/W-35)."""
     assert walked(NO_UI) == {
         **JUDGED,
         "10": ["tool_approval_requested"],
@@ -82,7 +82,7 @@ def test_without_a_ui_the_call_ends_inside_the_asking():
 
 
 def test_a_dialog_that_breaks_ends_the_call_inside_the_asking():
-    """Step 13: the refusal is told, and the dialog's own error leaves."""
+    """wrapper/step-13: the refusal is told, and the dialog's own error leaves."""
     broken = play("broken", choices=[{"throw": "the terminal is gone"}])
     gone = play("gone", ui="rpc", choices=[{"disconnect": "gone"}])
 
@@ -95,7 +95,7 @@ def test_a_dialog_that_breaks_ends_the_call_inside_the_asking():
 
 
 def test_frames_belong_to_the_asking():
-    """Step 12 over RPC: the request goes out before the question counts as asked."""
+    """wrapper/step-12 over RPC: the request goes out before the question counts as asked."""
     assert walked(OVER_RPC)["11-13"] == [
         *("frame_sent", "question_asked", "frame_received", "dialog_settled", "rpc.select")
     ]
@@ -141,7 +141,7 @@ ENDS: dict[str, tuple[dict[str, Any], str]] = {
     "wrapper/W-30: refused, and nobody listens": ({"choices": ["Deny"], "lifecycle": "none"}, "14-15"),
     "wrapper/W-38: no UI, and nobody listens": ({"ui": False, "lifecycle": "none"}, "11-13"),
     "wrapper/W-52: the tool fails": ({"choices": ["Approve"], "executor": {"throw": "no shelf"}}, "17"),
-    "step 7: rewritten into a deny": (
+    "wrapper/step-7: rewritten into a deny": (
         {
             "approval": {"fn": "seed-slot"},
             "mode": "yolo",
@@ -195,8 +195,8 @@ def test_a_dispatch_is_walked_at_its_outer_gate():
 
 
 def test_what_the_agent_loop_does_is_no_step_of_the_wrapper():
-    """wrapper/W-68, wrapper/W-69: the marker is used up in step 1, the handlers were asked before; a blocked call
-    takes no step.
+    """wrapper/W-68, wrapper/W-69: the marker is used up in wrapper/step-1, the handlers were asked before; a
+    blocked call takes no step.
     """
     assert walked(LOOPED) == walked(TWICE, 1) | {"1-2": ["call_started", "marker_consumed"], "4": [NOTHING_TO_DO]}
     with pytest.raises(NothingHappened, match="batch: call-2 never reached the wrapper"):
@@ -204,7 +204,7 @@ def test_what_the_agent_loop_does_is_no_step_of_the_wrapper():
 
 
 def test_recorded_calls_are_walked_in_order_and_lose_no_event():
-    """Over recorded cases of every shape: each event has one part, the parts never go back, effects are step 16."""
+    """Over recorded cases of every shape: each event has one part, none goes back, effects are wrapper/step-16."""
     for report in recorded_reports(every=23):
         for number in range(1, len(report.calls) + 1):
             events = placed(report, number)
