@@ -109,6 +109,7 @@ def test_clean_copies_run_unanswered_without_an_error(unanswered: dict[str, Any]
     assert all(cell.execution_count for cell in unanswered[stem].cells if cell.cell_type == "code" and cell.source)
 
 
+@pytest.mark.slow
 def test_clean_copies_run_unanswered_leak_no_reveal(unanswered: dict[str, Any]) -> None:
     """Not one explanation, belief or worked answer of an unanswered checkpoint is anywhere in the outputs."""
     for path in sorted((fixtures_dir() / "checkpoints").glob("*.json")):
@@ -124,6 +125,7 @@ def test_clean_copies_run_unanswered_leak_no_reveal(unanswered: dict[str, Any]) 
             assert found == [], (stem, path.name)
 
 
+@pytest.mark.slow
 def test_clean_copies_run_unanswered_show_no_run_that_answers_a_checkpoint(unanswered: dict[str, Any]) -> None:
     """Not even the name of a case that a choice checkpoint asks about is in the outputs: its runs are withheld."""
     asked = [
