@@ -93,7 +93,7 @@ def eventful(played: Played) -> Report:
     return report
 
 
-def captioned(what: str, report: Report, remark: str = "") -> str:
+def caption_of(what: str, report: Report, remark: str = "") -> str:
     """`what` with the case's id, a remark, and that the case waits if it does. Never its title, which may tell."""
     parts = [f"{what} {one_line(report.case.id)}", remark, "" if report.finished else WAITING]
     return "; ".join(part for part in parts if part)

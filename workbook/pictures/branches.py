@@ -21,7 +21,7 @@ from labsim.review.base.events import (
     SessionReopened,
 )
 from labsim.review.branch.sessions import FIRST_SESSION
-from workbook.ledgers.played import Played, captioned, eventful, report_of
+from workbook.ledgers.played import Played, caption_of, eventful, report_of
 from workbook.ledgers.withheld import unless_withheld
 from workbook.pictures.picture import LETTER, LINE, WIDTH, Picture, arrow, box, cross, label, line
 
@@ -87,7 +87,7 @@ def branches(played: Played, after: Sequence[Played] = ()) -> Picture:
         pieces += drawn
         listed += _tree_words(tree, here)
     return Picture(
-        caption=captioned("Branches in", report),
+        caption=caption_of("Branches in", report),
         text="\n".join(text),
         pieces=tuple(pieces),
         height=y + 6,
@@ -195,7 +195,7 @@ def grants(played: Played) -> Picture:
     lives, marks = _lives(report)
     total = len(report.ledger)
     return Picture(
-        caption=captioned("Grants in", report, "along the rows of its ledger"),
+        caption=caption_of("Grants in", report, "along the rows of its ledger"),
         text="\n".join(_life_lines(lives, marks, total)),
         pieces=tuple(_life_pieces(lives, marks, total)),
         height=(len(lives) + 2) * 34.0 + 16,

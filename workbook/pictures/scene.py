@@ -31,7 +31,7 @@ from labsim.places.lanes import Lane as Lane  # the drawing modules look for bot
 from labsim.places.lanes import Stroke as Stroke
 from labsim.places.lanes import View, note
 from labsim.play.report import Report
-from workbook.ledgers.played import CallChoice, PlacedEvent, calls_of, captioned, makes_calls, placed
+from workbook.ledgers.played import CallChoice, PlacedEvent, calls_of, caption_of, makes_calls, placed
 
 EVENTS_DRAWN: Final = 150  # a longer ledger is drawn in part; nobody reads a picture of ten screens
 
@@ -97,7 +97,7 @@ def scene(report: Report, call: CallChoice = None) -> Scene:
     open_here = bool(report.questions) and not left_out and here
     what = "Sequence of" if call is None else f"Sequence of {chosen[0].tool_call_id} in"
     return Scene(
-        caption=captioned(what, report),
+        caption=caption_of(what, report),
         lanes=_lanes(report),
         parts=tuple(parts),
         waits_for=Lane.PERSON if open_here else None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from labsim.play.report import Report
 from workbook.errors import WorkbookError
 from workbook.learner.who import Learner, who
-from workbook.ledgers.played import Played, captioned, report_of
+from workbook.ledgers.played import Played, caption_of, report_of
 from workbook.ledgers.withheld import unless_withheld
 from workbook.show.grid import Grid
 from workbook.show.page import Heading, Page, Paragraph, Table, page
@@ -67,7 +67,7 @@ class Stepper:
     @property
     def title(self) -> str:
         """What is stepped through, and that it waits if it does."""
-        return captioned("Stepping through", self.report)
+        return caption_of("Stepping through", self.report)
 
     def page(self) -> Page:
         """All rows as a table, and what the stops in it are; a sentence where the ledger is empty."""

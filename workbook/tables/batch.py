@@ -10,7 +10,7 @@ from labsim.call.loop_events import ArgumentsChecked, Checked, HookEnded, LoopRe
 from labsim.describe.ledger import visible
 from labsim.events import Execute
 from labsim.js_values import stringify
-from workbook.ledgers.played import NothingHappened, Played, captioned, eventful
+from workbook.ledgers.played import NothingHappened, Played, caption_of, eventful
 from workbook.ledgers.withheld import unless_withheld
 from workbook.show.frame import NOTHING, TEXT, Look, Table
 
@@ -60,7 +60,7 @@ def batch(played: Played) -> Table:
         "ending": [row.ending for row in shown],
         "the model reads": [row.reads for row in shown],
     }
-    return Table(columns, dict.fromkeys(columns, TEXT), Look(caption=captioned("Batch", report), header="call"))
+    return Table(columns, dict.fromkeys(columns, TEXT), Look(caption=caption_of("Batch", report), header="call"))
 
 
 def _note(row: _Row, event: Any) -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from labsim.describe.ledger import visible
 from labsim.gate.events import ApproverAsked, CallDecided, CallMade, PreviewBuilt, ToolFinished
 from labsim.play.report import Report
-from workbook.ledgers.played import WAITING, NothingHappened, Played, captioned, eventful, several
+from workbook.ledgers.played import WAITING, NothingHappened, Played, caption_of, eventful, several
 from workbook.ledgers.withheld import unless_withheld
 from workbook.show.frame import NOTHING, TEXT, Look, Table
 
@@ -51,7 +51,7 @@ def decisions(played: Played | Sequence[Played]) -> Table:
     }
     if one:
         del columns["case"]
-    caption = captioned("Decisions of", reports[0]) if one else f"Decisions of {len(reports)} cases"
+    caption = caption_of("Decisions of", reports[0]) if one else f"Decisions of {len(reports)} cases"
     look = Look(caption=caption, header="call", group=None if one else "case")
     return Table(columns, dict.fromkeys(columns, TEXT), look)
 

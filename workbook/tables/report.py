@@ -24,7 +24,7 @@ from workbook.ledgers.played import (
     CallChoice,
     NothingHappened,
     Played,
-    captioned,
+    caption_of,
     eventful,
     makes_calls,
     placed,
@@ -94,7 +94,7 @@ def lifecycle(played: Played, call: CallChoice = None) -> Table:
     return Table(
         rows,
         {name: types[name] for name in rows},
-        Look(caption=captioned("Lifecycle of", report), header="event", group="call"),
+        Look(caption=caption_of("Lifecycle of", report), header="event", group="call"),
     )
 
 
@@ -119,7 +119,7 @@ def ledger(played: Played) -> Table:
             "says": [describe_lines(one.event) for one in found],
         },
         {"call": TEXT, "n": INTEGER, "at_ms": INTEGER, "event": TEXT, "kind": TEXT, "says": TEXT},
-        Look(caption=captioned("Ledger of", report), header="event", group="call"),
+        Look(caption=caption_of("Ledger of", report), header="event", group="call"),
     )
 
 
@@ -208,7 +208,7 @@ def frames(played: Played) -> Table:
             "answers": TEXT,
             "frame": TEXT,
         },
-        Look(caption=captioned("RPC frames of", report), header="n"),
+        Look(caption=caption_of("RPC frames of", report), header="n"),
     )
 
 
@@ -235,7 +235,7 @@ def _comparison(what: str, claimed: str, report: Report, checks: Sequence[FieldC
             "agrees": [yes if check.agrees else no for check in checks],
         },
         {"field": TEXT, claimed: TEXT, "observed": TEXT, "agrees": TEXT},
-        Look(caption=captioned(what, report, _verdict(report, checks)), header="field", differs=("agrees", NO)),
+        Look(caption=caption_of(what, report, _verdict(report, checks)), header="field", differs=("agrees", NO)),
     )
 
 

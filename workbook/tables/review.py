@@ -15,7 +15,7 @@ from labsim.review.base.events import NoteRecorded
 from labsim.review.surface import Mode
 from labsim.review.tool import Op
 from labsim.terms import DialogKind
-from workbook.ledgers.played import NothingHappened, Played, captioned, eventful, several
+from workbook.ledgers.played import NothingHappened, Played, caption_of, eventful, several
 from workbook.ledgers.withheld import unless_withheld
 from workbook.show.frame import INTEGER, NOTHING, TEXT, Look, Table
 
@@ -125,5 +125,5 @@ def entries(played: Played) -> Table:
             "text": TEXT,
             "row": INTEGER,
         },
-        Look(caption=captioned("Entries of", report), header="entry"),
+        Look(caption=caption_of("Entries of", report), header="entry"),
     )

@@ -21,7 +21,7 @@ from workbook.ledgers.played import (
     PlacedEvent,
     Played,
     calls_of,
-    captioned,
+    caption_of,
     eventful,
     makes_calls,
     placed,
@@ -78,7 +78,7 @@ def _walked(report: Report, call: CallReport, order: Order, happened: Sequence[s
             "happened": happened,
         },
         {"step": TEXT, "does": TEXT, "happened": TEXT},
-        Look(caption=captioned(f"The steps of {call.tool_call_id} in", report), header="step"),
+        Look(caption=caption_of(f"The steps of {call.tool_call_id} in", report), header="step"),
     )
 
 

@@ -107,8 +107,8 @@ def prompts(calls: Calls, settings: Mapping[str, Any]) -> Plot:
 class WhatIf:
     """What becomes of the calls of a log under one setting. `what_if` makes it.
 
-    `calls`: the log, with the columns that `call_logs` describes. `settings`: what was asked. `kinds` and
-    `decided`: the same as numbers (see `many_calls`). Shown as a summary: how many calls end how, and which rule
+    `calls`: the log, with the columns that `call_log` describes. `settings`: what was asked. `kinds` and `decided`:
+    the same as numbers (see `workbook.what_ifs.decide`). Shown as a summary: how many calls end how, and which rule
     decided.
     """
 

@@ -72,7 +72,7 @@ def test_the_text_form_has_every_block_in_order():
 
 
 def test_the_html_form_uses_elements_that_say_what_they_are():
-    """Headings, lists, a captioned table with scoped headers, and a fold that works without any script."""
+    """Headings, lists, a caption_of table with scoped headers, and a fold that works without any script."""
     html = EVERY_BLOCK.html()
     parsed = Parsed(html)
 
