@@ -46,7 +46,7 @@ def worked() -> Any:
 
 def run_cells(sources: list[str], chapter: Chapter) -> list[Graded]:
     """The exercise cells of a notebook, run in order; what each `desk.grade` showed."""
-    wanted = [source for source in sources if "labsim.gate" in source or "request" in source or ".grade(" in source]
+    wanted = [source for source in sources if "labsim.api" in source or "request" in source or ".grade(" in source]
     names: dict[str, Any] = {"desk": chapter}
     shown = []
     for source in wanted:
