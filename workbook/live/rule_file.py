@@ -92,7 +92,7 @@ class RuleFile:
         try:
             return page(TableBlock(grid=self.table().grid))
         except RuleStoreFailed as error:
-            return page(Paragraph(lead="Not readable.", text=f"{error}."))
+            return page(Paragraph(lead="Not readable:", text=f"{error}."))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         return self.page()._repr_mimebundle_()
