@@ -43,10 +43,10 @@ from workbook.tables.decisions import decisions
 LIMIT_S: Final = 30.0  # for whatever the client says next
 PROGRAM: Final = (sys.executable, "-m", "workbook.live.acp_client")
 PROMPT: Final = "go on"  # a case has its calls already, so the words do not matter
-TO: Final = "to client"
-FROM: Final = "from client"
-_ASKS: Final = "session/request_permission"
-_METHODS: Final = {"prompt": "session/prompt", "mode": "session/set_mode"}
+_TO: Final = "to client"
+_FROM: Final = "from client"
+_ASKS: Final = "request_permission"
+_METHODS: Final = {"prompt": "prompt", "mode": "set_mode"}
 _LINE_BYTES: Final = 1 << 24  # of one line of the client; asyncio's own limit is shorter than some inputs
 _COMPLAINTS: Final = 5  # lines of what a client said last before it broke
 
@@ -108,7 +108,8 @@ class AcpPlay:
         """What the client sent and got, as it told by itself.
 
         Columns: `n` int64, from 1; `direction` string, `to client` or `from client`; `method` string, the
-        protocol's; `call` string, `–` where it is about none; `says` string: what was asked or answered.
+        protocol's without `session/`; `call` string, `–` where it is about none; `says` string: what was asked or
+        answered.
         """
         rows = list(_rows(self.seen))
         columns = {
@@ -256,18 +257,18 @@ def _rows(seen: Sequence[Seen]) -> Iterator[tuple[str, str, str, str]]:
         match one:
             case Opened():
                 modes = ", ".join(f"{mode} ({name})" for mode, name in one.modes)
-                yield TO, "session/new", NOTHING, f"modes: {modes}" if modes else "a session is open"
+                yield _TO, "new", NOTHING, f"modes: {modes}" if modes else "a session is open"
             case Sent():
-                yield FROM, _METHODS[one.move], NOTHING, one.text
+                yield _FROM, _METHODS[one.move], NOTHING, one.text
             case Asked():
                 options = "" if one.options == told else f"\noptions: {', '.join(one.options)}"
                 told = one.options
-                yield TO, _ASKS, one.call, f"{one.title}\n{shown_input(one.input)}{options}"
+                yield _TO, _ASKS, one.call, f"{one.title}\n{shown_input(one.input)}{options}"
                 if one.answer == Ill.CANCEL_TURN:
-                    yield FROM, "session/cancel", NOTHING, "the turn is given up"
+                    yield _FROM, "cancel", NOTHING, "the turn is given up"
                 elif one.answer not in (Ill.SILENT, Ill.LEAVE):
-                    yield FROM, _ASKS, one.call, one.answer
+                    yield _FROM, _ASKS, one.call, one.answer
             case Read():
-                yield TO, "session/update", NOTHING, one.text
+                yield _TO, "update", NOTHING, one.text
             case Ended():
-                yield TO, _METHODS[one.move], NOTHING, f"refused: {one.how}" if one.refused else one.how
+                yield _TO, _METHODS[one.move], NOTHING, f"refused: {one.how}" if one.refused else one.how
