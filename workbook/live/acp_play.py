@@ -40,7 +40,7 @@ from workbook.show.page import Page, page
 from workbook.show.page import Table as TableBlock
 from workbook.tables.decisions import decisions
 
-LIMIT_S: Final = 30.0  # for whatever the client says next
+LIMIT_S: Final = 30.0  # until the client tells something more
 PROGRAM: Final = (sys.executable, "-m", "workbook.live.acp_client")
 PROMPT: Final = "go on"  # a case has its calls already, so the words do not matter
 _TO: Final = "to client"
@@ -143,8 +143,9 @@ def play_over_acp(
 
     `answers`: of each permission request, an option's id (`allow-once`, `allow-always`, `reject-once`,
     `reject-always`), or what else a client may do (`workbook.live.acp_client.Ill`). `mode`: the posture that the
-    client chooses first, where the host has any. `limit_s`: how many real seconds to wait for the client's next
-    word. `program`: another client, which gets the script as its last argument.
+    client chooses first, where the host has any. `limit_s`: how many real seconds to wait until the client tells
+    something more. `program`: another client that tells of itself as this one does, and gets the script as its last
+    argument.
     Raises: ClientFailed.
     """
     moves = ([] if mode is None else [("mode", mode)]) + [("prompt", PROMPT)]
@@ -209,26 +210,30 @@ class _Play:
         self._report = conversation.under_way.report()
 
     async def _listen(self, stderr: asyncio.StreamReader, conversation: CaseConversation) -> None:
-        """Take down what the client says until it is gone."""
+        """Take down what the client tells until it is gone. Other lines of it are kept, and buy it no time."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._limit_s
         while True:
             try:
-                line = await asyncio.wait_for(stderr.readline(), self._limit_s)
+                line = await asyncio.wait_for(stderr.readline(), until - clock())
             except TimeoutError:
                 if conversation.over.is_set():
                     return  # it has its answer and does not leave; its process is ended
                 self._go_on(conversation)
+                until = clock() + self._limit_s
                 continue
             if not line:
                 return
             try:
                 self._seen.append(msgspec.json.decode(line, type=Seen))
+                until = clock() + self._limit_s
             except msgspec.DecodeError:
                 self._complaints = [*self._complaints, line.decode(errors="replace").strip()][-_COMPLAINTS:]
 
     def _go_on(self, conversation: CaseConversation) -> None:
         """The client has been silent for long. Raises: ClientFailed, where it has asked for nothing yet."""
         if conversation.under_way is None:
-            raise self._failed(f"the client said nothing for {self._limit_s:g} seconds")
+            raise self._failed(f"the client told nothing for {self._limit_s:g} seconds")
         self._stage.advance(THIRTY_MINUTES.stage_ms)
 
     def _failed(self, problem: str) -> ClientFailed:

@@ -223,15 +223,31 @@ def test_a_client_that_never_asks_for_anything_is_an_error_with_its_last_words()
 
 
 @pytest.mark.slow
-def test_a_client_that_hangs_is_ended_within_the_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("hangs", "says"),
+    [
+        pytest.param("time.sleep(600)", "the client told nothing for 2 seconds.", id="silent"),
+        pytest.param(
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)",
+            "the client told nothing for 2 seconds.",
+            id="silent-and-stubborn",
+        ),
+        pytest.param(
+            "[(print('hm', file=sys.stderr, flush=True), time.sleep(0.1)) for turn in range(6000)]",
+            "the client told nothing for 2 seconds. Its last words: hm / hm / hm / hm / hm",
+            id="talks-of-something-else",
+        ),
+    ],
+)
+def test_a_client_that_hangs_is_ended_within_the_limit(tmp_path: Path, hangs: str, says: str) -> None:
     """Nobody waits for it, and its process is not left behind."""
     number = tmp_path / "pid"
-    hangs = f"import os, time; open({str(number)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    code = f"import os, signal, sys, time; open({str(number)!r}, 'w').write(str(os.getpid())); {hangs}"
 
     with pytest.raises(ClientFailed) as failed:
-        play_over_acp(TWO, ["allow-once"], limit_s=2, program=(sys.executable, "-c", hangs))
+        play_over_acp(TWO, ["allow-once"], limit_s=2, program=(sys.executable, "-c", code))
 
-    assert str(failed.value) == "gate-two-of-one-session: the client said nothing for 2 seconds."
+    assert str(failed.value) == f"gate-two-of-one-session: {says}"
     with pytest.raises(ProcessLookupError):
         os.kill(int(number.read_text()), 0)
 
