@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbook.learner.setup import setup
     from workbook.live.pipe import host, pipe
     from workbook.live.review_bench import hands_on, overlay
+    from workbook.live.rule_file import rule_file
     from workbook.pictures.branches import branches, grants
     from workbook.pictures.phases import phases
     from workbook.pictures.sequence import sequence
@@ -73,6 +74,7 @@ __all__ = [
     "recorded",
     "recordings",
     "rule",
+    "rule_file",
     "sequence",
     "setup",
     "stepper",
@@ -94,6 +96,7 @@ __getattr__, __dir__ = lazily(
         "workbook.explorers.panel": "explorer",
         "workbook.tables.fidelity": "declared fidelity recorded recordings",
         "workbook.live.review_bench": "hands_on overlay",
+        "workbook.live.rule_file": "rule_file",
         "workbook.grading.own_cases": "check_case check_cases",
         "workbook.tables.policies": "policy_cells policy_matrix",
         "workbook.progress.page": "my_progress",

@@ -2,7 +2,7 @@
 
 Builds the host that a case describes, plays its steps, and counts what the ledger shows. `play_with` does the same
 with somebody's own approver or gate in place of the case's: the same case, hence the same question put to another
-policy.
+policy. `play_against` does it with somebody's own store, whose rules may be older than the play and outlast it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from labsim.call.scripted import answers
 from labsim.case.gate import GateStep, GateWord, PolicyWord
 from labsim.case.model import GateCase
 from labsim.errors import HostError
@@ -36,6 +37,7 @@ from labsim.gate.gates import ApprovalGate, Authorizer, DenyAllGate
 from labsim.gate.given import address_of, calls_of, kind_of, rule_of
 from labsim.gate.policy import ApprovalPolicy, LivePolicy, PolicyApprover, PolicyGate
 from labsim.gate.rules.rules import RuleScope
+from labsim.gate.rules.store import RuleStore
 from labsim.gate.scripted import (
     AllowingGate,
     BreakingSink,
@@ -51,8 +53,8 @@ from labsim.gate.session.session import Session
 from labsim.gate.tools import ToolUse
 from labsim.js_values import copy_json
 from labsim.play.report import CallReport, Report
-from labsim.stage.stage import Future, Stage, first_of
-from labsim.stage.ui import UI, InertUI
+from labsim.stage.stage import AbortSignal, Future, Stage, first_of
+from labsim.stage.ui import UI, InertUI, ScriptedUI
 from labsim.terms import Outcome
 from labsim.tool import ToolResult, text_content
 
@@ -63,7 +65,9 @@ _A_DAY_MS: Final = 24 * 60 * 60 * 1000  # how long a run that may never end is w
 class GateUnderWay:
     """The steps of one case, as far as they got. `play` takes them; the rest reads what they showed.
 
-    `approver` and `gate` stand in for the case's approver and for the session's gate, where they are given.
+    `approver`, `gate` and `store` stand in for the case's approver, the session's gate and the case's rules, where
+    they are given. `policy` is what `live_policy` made, for somebody who switches it as well; `signal` gives a run
+    up when it is aborted.
     """
 
     def __init__(
@@ -74,6 +78,9 @@ class GateUnderWay:
         *,
         approver: Approver | None = None,
         gate: Authorizer | None = None,
+        store: RuleStore | None = None,
+        policy: LivePolicy | None = None,
+        signal: AbortSignal | None = None,
     ) -> None:
         self.case = case
         self.stage = stage
@@ -82,14 +89,15 @@ class GateUnderWay:
         self._own_gate = gate
         self._refused: str | None = None
         self._under_way = False  # a run has begun and not ended
-        self._policy = self._live_policy()
+        self._signal = signal
+        self._policy = live_policy(case, stage) if policy is None else policy
         self._approver = self._made_approver(ui) if approver is None else self._through_policy(approver)
         self._runtime = Runtime(
             stage,
             tools=[scripted_tool(spec) for spec in self._given.tools],
             hooks=[ScriptedHook(spec) for spec in self._given.hooks],
             gate=self._gate(self._given.gate),
-            store=scripted_store(self._given.store),
+            store=scripted_store(self._given.store) if store is None else store,
             classifies=self._given.classifies,
         )
         self._session: Session | None = None
@@ -117,7 +125,8 @@ class GateUnderWay:
 
     async def _run(self, steps: Sequence[GateStep], over: Future[None]) -> bool:
         """One run of calls. False if it reported an error, or had not ended when the watching did (gate/X5)."""
-        run = Run(self._live, self._approver, self._sink, for_session=RuleScope(self._given.remembers_in))
+        scope = RuleScope(self._given.remembers_in)
+        run = Run(self._live, self._approver, self._sink, signal=self._signal, for_session=scope)
         self._under_way = True
         task = self.stage.spawn(run.play(self._rounds(steps)))
         await first_of(self.stage, (task, over))
@@ -191,15 +200,6 @@ class GateUnderWay:
         return self._session
 
     # -- the host that the case describes
-
-    def _live_policy(self) -> LivePolicy | None:
-        if self._given.policy is UNSET:
-            return None
-        policy = LivePolicy(ApprovalPolicy(self._given.policy))
-        policy.on_switch = lambda now: self.stage.ledger.append(
-            PolicySwitched(at_ms=self.stage.now_ms, policy=now.value)
-        )
-        return policy
 
     def switch(self, word: PolicyWord) -> None:
         """Take another posture now, whatever is under way."""
@@ -310,6 +310,16 @@ class GateUnderWay:
             seen["rulesLeft"] = rules
         return seen
 
+    def report(self) -> Report:
+        """All that it showed so far."""
+        return Report(
+            case=self.case,
+            finished=self.finished,
+            observed=self.observed(),
+            calls=self.calls,
+            ledger=self.stage.ledger.snapshot(),
+        )
+
     def _rules_left(self) -> list[str] | None:
         """The scopes of the rules that apply now, in the order of gate/R19; None where they cannot be read."""
         if self._session is None or not self._given.raises_requests:
@@ -324,6 +334,15 @@ def _count(ledger: Ledger, kind: type[Any]) -> int:
     return sum(isinstance(event, kind) for event in ledger)
 
 
+def live_policy(case: GateCase, stage: Stage) -> LivePolicy | None:
+    """The posture of the case's host, whose switches are in the ledger; None, where it has none to switch."""
+    if case.given.policy is UNSET:
+        return None
+    policy = LivePolicy(ApprovalPolicy(case.given.policy))
+    policy.on_switch = lambda now: stage.ledger.append(PolicySwitched(at_ms=stage.now_ms, policy=now.value))
+    return policy
+
+
 def play_with(case: GateCase, *, approver: Approver | None = None, gate: Authorizer | None = None) -> Report:
     """Play a case with somebody's own approver, or gate of the session, in place of the case's.
 
@@ -331,14 +350,22 @@ def play_with(case: GateCase, *, approver: Approver | None = None, gate: Authori
     answers is watched for a simulated day, and the report says that the run did not end.
     """
     stage = Stage()
-    under_way = GateUnderWay(case, stage, InertUI(), approver=approver, gate=gate)
+    return _played(GateUnderWay(case, stage, InertUI(), approver=approver, gate=gate))
+
+
+def play_against(case: GateCase, store: RuleStore) -> Report:
+    """Play a case with its own answers against the rules of a store, which keeps what is remembered.
+
+    Returns: the report, whose comparison is with what the case expects where nothing was remembered before.
+    """
+    stage = Stage()
+    ui = ScriptedUI(stage, answers(case.given.choices)) if case.given.ui else InertUI()
+    return _played(GateUnderWay(case, stage, ui, store=store))
+
+
+def _played(under_way: GateUnderWay) -> Report:
+    stage = under_way.stage
     stage.play(under_way.play()).result()
-    report = Report(
-        case=case,
-        finished=under_way.finished,
-        observed=under_way.observed(),
-        calls=under_way.calls,
-        ledger=stage.ledger.snapshot(),
-    )
+    report = under_way.report()
     stage.close()
     return report

@@ -137,11 +137,11 @@ def test_naming_the_api_loads_nothing_of_the_engine() -> None:
 
 
 def handed_out() -> Iterator[tuple[str, str]]:
-    """Code that authors begin with: where it stands, and its text."""
+    """Code that authors and learners begin with: where it stands, and its text."""
     for folder in ("scaffold", "scaffold-extras", "chapters", "exercises"):
         for path in sorted((fixtures_dir() / folder).rglob("*.py")):
             yield str(path.relative_to(fixtures_dir())), path.read_text(encoding="utf-8")
-    for path in (fixtures_dir() / "scaffold" / "notebook.ipynb", TOP / "notebooks" / "write-a-chapter.ipynb"):
+    for path in (fixtures_dir() / "scaffold" / "notebook.ipynb", *sorted((TOP / "notebooks").glob("*.ipynb"))):
         for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
             if cell["cell_type"] == "code":
                 yield f"{path.name}: cell {number}", "".join(cell["source"])
@@ -149,7 +149,7 @@ def handed_out() -> Iterator[tuple[str, str]]:
 
 
 def test_what_authors_begin_with_imports_the_api_alone() -> None:
-    """The scaffold, its exercise, the guide and its example of an engine.py."""
+    """The scaffold, its exercise, the notebooks with their skeletons, and the guide's example of an engine.py."""
     used = set()
     for place, text in handed_out():
         for node in ast.walk(ast.parse(text)):

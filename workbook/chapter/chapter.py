@@ -7,11 +7,11 @@ know where a chapter came from.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from labsim.case.model import Case
+from labsim.case.model import Case, GateCase
 from labsim.errors import did_you_mean
 from labsim.js_values import stringify
 from labsim.play.performance import run
@@ -36,9 +36,10 @@ from workbook.show.grid import Grid
 from workbook.show.page import Heading, Literal, Page, Paragraph, Table, page
 
 if TYPE_CHECKING:
-    from workbook.grading.grade import (
-        Graded,  # it brings a whole host along, so it is loaded where something is graded
-    )
+    # All three bring a whole host along, so they are loaded where something is done with them.
+    from workbook.grading.grade import Graded
+    from workbook.live.acp_play import AcpPlay
+    from workbook.live.rule_file import RuleFile
 
 CHECKPOINTS: Final = "checkpoints"
 EXERCISES: Final = "exercises"
@@ -73,6 +74,16 @@ class NothingComesBack(WorkbookError):
         self.chapter_id = chapter_id
         super().__init__(
             f"{chapter_id} was opened by itself, so nothing comes back in it. Use wb.open({chapter_id!r})."
+        )
+
+
+class NotOfTheSecondHost(WorkbookError):
+    """A case has no gate with remembered rules and an approver that could be a client. Attribute: `case_id`."""
+
+    def __init__(self, case: Case) -> None:
+        self.case_id = case.id
+        super().__init__(
+            f"{case.id} is of scenario {case.scenario}. Only a case of scenario gate can be played so."
         )
 
 
@@ -180,15 +191,21 @@ class Chapter:
         given = json.dumps(self._given[case_id], indent=2, ensure_ascii=False)
         return page(Heading(text=heading), Literal(label=f"Given, for the scenario {case.scenario}", text=given))
 
-    def play(self, case_id: str) -> PlayedReport | Withheld:
+    def play(self, case_id: str, *, rules: RuleFile | None = None) -> PlayedReport | Withheld:
         """A case played to its end with its own answers; withheld while a checkpoint about it is not answered.
 
-        Raises: labsim.errors.UnknownCase.
+        `rules`: a file that a case of the second host remembers in, opened anew (`workbook.rule_file`); without one
+        what is remembered is gone at the end. Raises: labsim.errors.UnknownCase; NotOfTheSecondHost.
         """
         case = find(self._lesson.cases.values(), case_id)
         if held := self._unanswered(case_id):
             return Withheld(held)
-        report = run(case)
+        if rules is None:
+            report = run(case)
+        else:
+            from labsim.play.gate import play_against
+
+            report = play_against(_of_the_second_host(case), rules.store())
         return PlayedReport(**{name: getattr(report, name) for name in report.__struct_fields__})
 
     def live(self, case_id: str) -> LivePlay | Withheld:
@@ -202,6 +219,20 @@ class Chapter:
         made = LivePlay(case, self._lesson.learner)
         self._cells.made(made)
         return made
+
+    def play_over_acp(self, case_id: str, answers: Sequence[str], *, mode: str | None = None) -> AcpPlay | Withheld:
+        """A case of the second host whose questions a client in a process of its own answers, over the Agent Client
+        Protocol; withheld as by `play`.
+
+        `answers` and `mode` are as in `workbook.live.acp_play.play_over_acp`.
+        Raises: labsim.errors.UnknownCase; NotOfTheSecondHost; workbook.live.acp_play.ClientFailed.
+        """
+        case = _of_the_second_host(find(self._lesson.cases.values(), case_id))
+        if held := self._unanswered(case_id):
+            return Withheld(held)
+        from workbook.live.acp_play import play_over_acp
+
+        return play_over_acp(case, answers, mode=mode)
 
     def recorded(self, recorded_id: str) -> Any:
         """A recorded answer of the real program beside the engine's (`workbook.tables.fidelity.recorded`).
@@ -357,6 +388,12 @@ class Chapter:
         if exercise_id not in self._exercises:
             raise UnknownExercise(self.id, exercise_id, self.exercises)
         return self._exercises[exercise_id]
+
+
+def _of_the_second_host(case: Case) -> GateCase:
+    if not isinstance(case, GateCase):
+        raise NotOfTheSecondHost(case)
+    return case
 
 
 class PlayedReport(Report, frozen=True, kw_only=True):

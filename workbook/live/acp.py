@@ -12,9 +12,10 @@ stage's: what is thirty minutes for the approver ends when somebody advances the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future as ConcurrentFuture
-from typing import Any
+from contextlib import suppress
+from typing import Any, Protocol
 
 import acp
 from acp.exceptions import RequestError
@@ -33,6 +34,7 @@ from acp.schema import (
 )
 from pydantic import ValidationError
 
+from labsim.gate.approvers import Approver
 from labsim.gate.asking import (
     OPTION_NAMES,
     Cancelled,
@@ -45,11 +47,8 @@ from labsim.gate.asking import (
 )
 from labsim.gate.base.errors import ModeRefused
 from labsim.gate.base.request import ApprovalRequest
-from labsim.gate.policy import MODE_NAMES, ApprovalPolicy, LivePolicy, ModePicker, PolicyApprover, PolicyGate
-from labsim.gate.session.run import Run, RunReport
-from labsim.gate.session.runtime import Runtime
-from labsim.gate.session.session import Session
-from labsim.gate.tools import ToolUse
+from labsim.gate.policy import MODE_NAMES, ModePicker
+from labsim.gate.session.run import RunReport
 from labsim.stage.stage import AbortSignal, Future, Stage, Task
 
 #: What each option is to a client, which may draw it so (gate/A19).
@@ -127,24 +126,29 @@ class AcpClient:
         return Selected(response.outcome.option_id)
 
 
-class AcpHost:
-    """An ACP agent that plays its turns on a runtime's stage: modes, prompts, cancelling, and a client that is
-    asked.
+class Conversation(Protocol):
+    """What stands behind one session of the host: the postures that a client may choose, and its turns."""
 
-    `rounds` says what the model does with a prompt. What the model reads of each call goes to the client as its
-    message. A session opened in `policy` never offers only that (gate/M7).
+    @property
+    def modes(self) -> ModePicker | None:
+        """None: there is nothing to choose."""
+        ...
+
+    async def turn(self, prompt: str, approver: Approver, cancelled: AbortSignal) -> RunReport:
+        """Play one turn on the host's stage; `approver` asks the client, `cancelled` gives the turn up."""
+        ...
+
+
+class AcpHost:
+    """An ACP agent that plays its turns on a stage: modes, prompts, cancelling, and a client that is asked.
+
+    `opens` says what stands behind a session, by the id that it gets. What the model reads of each call goes to the
+    client as its message. A session opened read-only offers only that (gate/M7).
     """
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        rounds: Callable[[str], Iterable[Sequence[ToolUse]]],
-        *,
-        policy: ApprovalPolicy = ApprovalPolicy.PROMPT,
-    ) -> None:
-        self._runtime = runtime
-        self._rounds = rounds
-        self._opened_in = policy
+    def __init__(self, stage: Stage, opens: Callable[[str], Conversation]) -> None:
+        self._stage = stage
+        self._opens = opens
         self._connection: acp.Client | None = None
         self._sessions: dict[str, _Open] = {}
 
@@ -155,27 +159,31 @@ class AcpHost:
         return InitializeResponse(protocol_version=acp.PROTOCOL_VERSION)
 
     async def new_session(self, cwd: str, **rest: Any) -> NewSessionResponse:
-        """Open a session behind a gate that reads its live policy on every call (gate/M1)."""
+        """Open a session, and offer its modes if it has any (gate/M8)."""
         session_id = f"session-{len(self._sessions) + 1}"
-        opened = _Open(self._runtime.attach(session_id), LivePolicy(self._opened_in))
-        self._sessions[session_id] = opened
-        modes = SessionModeState(
-            current_mode_id=opened.picker.current.value,
-            available_modes=[SessionMode(id=mode.value, name=MODE_NAMES[mode]) for mode in opened.picker.offered],
-        )
+        opened = self._sessions[session_id] = _Open(self._opens(session_id))
+        modes = None
+        if (picker := opened.conversation.modes) is not None:
+            modes = SessionModeState(
+                current_mode_id=picker.current.value,
+                available_modes=[SessionMode(id=mode.value, name=MODE_NAMES[mode]) for mode in picker.offered],
+            )
         return NewSessionResponse(session_id=session_id, modes=modes)
 
     async def set_session_mode(self, session_id: str, mode_id: str, **rest: Any) -> SetSessionModeResponse:
         """Take another posture, from the next call on. Raises: RequestError, where it is not offered (gate/M7)."""
+        picker = self._session(session_id).conversation.modes
+        if picker is None:
+            raise RequestError.invalid_params({"details": "this session has no modes"})
         try:
-            self._session(session_id).picker.choose(mode_id)
+            picker.choose(mode_id)
         except ModeRefused as error:
             raise RequestError.invalid_params({"details": str(error)}) from error
         return SetSessionModeResponse()
 
     async def prompt(self, session_id: str, prompt: Sequence[Any], **rest: Any) -> PromptResponse:
         """Play one turn. The connection reads on meanwhile, so the client's answers get through (gate/A24)."""
-        opened, connection, stage = self._session(session_id), self._connected(), self._runtime.stage
+        opened, connection, stage = self._session(session_id), self._connected(), self._stage
         loop = asyncio.get_running_loop()
         text = "".join(block.text for block in prompt if isinstance(block, TextContentBlock))
         with stage.lock:
@@ -183,14 +191,14 @@ class AcpHost:
             client = ClientApprover(
                 stage, AcpClient(stage, connection, session_id, loop), cancelled=opened.cancelled
             )
-            run = Run(opened.session, PolicyApprover(opened.policy, client), signal=opened.cancelled)
-            task = stage.spawn(run.play(self._rounds(text)))
+            task = stage.spawn(opened.conversation.turn(text, client, opened.cancelled))
             stage.drain()
         report = await _finished(task, stage, loop)
-        for result in report.results:
-            await connection.session_update(
-                session_id=session_id, update=acp.update_agent_message(acp.text_block(result.content))
-            )
+        with suppress(ConnectionError):  # a client that is gone reads nothing any more
+            for result in report.results:
+                await connection.session_update(
+                    session_id=session_id, update=acp.update_agent_message(acp.text_block(result.content))
+                )
         return PromptResponse(stop_reason="cancelled" if report.cancelled else "end_turn")
 
     async def cancel(self, session_id: str, **rest: Any) -> None:
@@ -212,14 +220,11 @@ class AcpHost:
 
 
 class _Open:
-    """One open session of the host: its posture, and what gives its turn up."""
+    """One open session of the host, and what gives its turn up."""
 
-    def __init__(self, session: Session, policy: LivePolicy) -> None:
-        self.session = session
-        self.policy = policy
-        self.picker = ModePicker(policy)
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
         self.cancelled: AbortSignal | None = None
-        session.install_gate(PolicyGate(policy))
 
 
 async def _finished(task: Task[RunReport], stage: Stage, loop: asyncio.AbstractEventLoop) -> RunReport:

@@ -108,7 +108,7 @@ class Submission:
         self._note(
             Trouble.WAITED_OUTSIDE,
             f"it waited for something outside the simulated host, asked about {_about(request)}. Time is simulated "
-            "here: to wait, use await pause(ms) from labsim.gate.",
+            "here: to wait, use await pause(ms) from labsim.api.",
         )
 
     def _note(self, trouble: Trouble, says: str) -> None:

@@ -47,13 +47,15 @@ _COLUMNS: Final = ("scope", "namespace", "tool", "pattern", "allow", "reason")
 
 class SqliteRuleStore:
     """Rules in one file. Made at once where there is none; a file that vanishes later is an error, not an empty
-    store. `busy_ms` is how long SQLite itself waits for another's commit before it gives up.
+    store. `busy_ms` is how long SQLite itself waits for another's commit before it gives up. `name` is what the
+    file is called in errors, which a model may read; its path, unless told otherwise.
 
     Every method raises RuleStoreFailed, with the file and what would do, where the file cannot be read or written.
     """
 
-    def __init__(self, path: Path | str, *, busy_ms: int = 5_000) -> None:
+    def __init__(self, path: Path | str, *, busy_ms: int = 5_000, name: str = "") -> None:
         self.path = Path(path)
+        self._name = name or str(self.path)
         self._busy_ms = busy_ms
         try:
             if not self.path.exists():
@@ -68,6 +70,17 @@ class SqliteRuleStore:
         with self._read() as database:
             rows = self._rows(database)
         return listed(deduplicated(_rule(row) for row in rows if (row[0], row[1]) in spaces))
+
+    def by_namespace(self) -> dict[str, tuple[RememberedRule, ...]]:
+        """Every rule of the file, whoever it applies to: for somebody who looks into it. Each as listed
+        (gate/R19).
+        """
+        with self._read() as database:
+            rows = self._rows(database)
+        return {
+            space: listed(deduplicated(_rule(row) for row in rows if row[1] == space))
+            for space in sorted({row[1] for row in rows})
+        }
 
     def upsert(self, context: RuleContext, rule: RememberedRule) -> None:
         space = context.namespace(rule.scope)
@@ -156,7 +169,7 @@ class SqliteRuleStore:
 
     def _failed(self, why: str) -> RuleStoreFailed:
         return RuleStoreFailed(
-            f"the remembered rules in {self.path} cannot be used ({why}); "
+            f"the remembered rules in {self._name} cannot be used ({why}); "
             "restore the file from a copy, or move it away to start without rules"
         )
 

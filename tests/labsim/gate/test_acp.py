@@ -7,27 +7,49 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import acp
 import pytest
 from gate_kit import World, request, use
-from places import TOP
 
+from labsim.gate.approvers import Approver
 from labsim.gate.asking import THIRTY_MINUTES, ClientApprover
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision
 from labsim.gate.events import CallMade
-from labsim.gate.policy import ApprovalPolicy
+from labsim.gate.policy import ApprovalPolicy, LivePolicy, ModePicker, PolicyApprover, PolicyGate
+from labsim.gate.session.run import Run, RunReport
 from labsim.gate.tools import GateTool, ToolUse
 from labsim.stage.stage import AbortSignal, Stage
 from workbook.live.acp import AcpClient, AcpHost
 
-CLIENT = TOP / "tests" / "kits" / "acp_client.py"
+CLIENT = ("-m", "workbook.live.acp_client")
 PATIENCE_S = 30  # real seconds, for a process that hangs; no test waits for as long
-ONE_CALL: Sequence[dict[str, Any]] = ({"prompt": "files"},)
+ONE_CALL: Sequence[tuple[str, str]] = (("prompt", "files"),)
+Rounds = Callable[[str], list[list[ToolUse]]]
 DENY = ApprovalDecision.DENY
+
+
+class Prompted:
+    """A session of a world whose gate and approver read one live policy; a prompt says what the model calls."""
+
+    def __init__(self, world: World, session_id: str, rounds: Rounds, policy: ApprovalPolicy) -> None:
+        self._session = world.runtime.attach(session_id)
+        self._rounds = rounds
+        self._policy = LivePolicy(policy)
+        self.modes = ModePicker(self._policy)
+        self._session.install_gate(PolicyGate(self._policy))
+
+    async def turn(self, prompt: str, approver: Approver, cancelled: AbortSignal) -> RunReport:
+        run = Run(self._session, PolicyApprover(self._policy, approver), signal=cancelled)
+        return await run.play(self._rounds(prompt))
+
+
+def host_of(world: World, rounds: Rounds, policy: ApprovalPolicy = ApprovalPolicy.PROMPT) -> AcpHost:
+    return AcpHost(world.stage, lambda session_id: Prompted(world, session_id, rounds, policy))
 
 
 class Conversation:
@@ -35,9 +57,9 @@ class Conversation:
 
     def __init__(self, policy: ApprovalPolicy = ApprovalPolicy.PROMPT) -> None:
         self.world = World()
-        self.host = AcpHost(self.world.runtime, self.rounds, policy=policy)
+        self.host = host_of(self.world, self.rounds, policy)
         self.asked: list[dict[str, Any]] = []
-        self.told: dict[str, Any] = {}
+        self.told: dict[str, Any] = {"ended": [], "heard": []}
 
     def rounds(self, text: str) -> list[list[ToolUse]]:
         """A prompt names the tools to call, one a round."""
@@ -47,23 +69,37 @@ class Conversation:
         ]
 
     def hold(
-        self, answers: Sequence[str], moves: Sequence[dict[str, Any]] = ONE_CALL, *, after_asked_ms: int = 0
+        self, answers: Sequence[str], moves: Sequence[tuple[str, str]] = ONE_CALL, *, after_asked_ms: int = 0
     ) -> Conversation:
         """Have the whole conversation. `after_asked_ms` of simulated time pass once the client was asked."""
         asyncio.run(asyncio.wait_for(self._held(answers, moves, after_asked_ms), PATIENCE_S))
         return self
 
-    async def _held(self, answers: Sequence[str], moves: Sequence[dict[str, Any]], after_asked_ms: int) -> None:
+    async def _held(self, answers: Sequence[str], moves: Sequence[tuple[str, str]], after_asked_ms: int) -> None:
         script = json.dumps({"answers": list(answers), "moves": list(moves)})
-        async with acp.spawn_client_process(self.host, sys.executable, str(CLIENT), script) as (_, process):
+        async with started(self.host, script) as (_, process):
             async for line in process.stderr:
-                said = json.loads(line)
-                if "ended" in said:
-                    self.told = said
-                    break
-                self.asked.append(said)
-                if after_asked_ms:
+                self._take_down(json.loads(line))
+                if after_asked_ms and b'"asked"' in line:
                     self.world.stage.advance(after_asked_ms)
+
+    def _take_down(self, seen: dict[str, Any]) -> None:
+        """What the client tells of itself, in the words of these tests."""
+        kind = seen.pop("type")
+        if kind == "opened":
+            self.told |= seen
+        elif kind == "asked":
+            del seen["answer"]
+            self.asked.append(seen)
+        elif kind == "read":
+            self.told["heard"].append(seen["text"])
+        elif kind == "ended":
+            self.told["ended"].append({"details": seen["how"]} if seen["refused"] else seen["how"])
+
+
+def started(host: Any, script: str) -> Any:
+    """A scripted client as a process, connected to a host."""
+    return acp.spawn_client_process(host, sys.executable, *CLIENT, script, env=dict(os.environ))
 
 
 @pytest.mark.slow
@@ -123,7 +159,7 @@ def test_a_request_reaches_the_client_with_four_options_and_no_deadlock():
             id="an-option-that-was-not-offered",
         ),
         pytest.param(
-            ["raw", "allow-once"],
+            ["garbage", "allow-once"],
             ["Tool execution denied: files needs approval and the client's answer could not be read", "files done"],
             2,
             id="garbage",
@@ -138,7 +174,7 @@ def test_a_request_reaches_the_client_with_four_options_and_no_deadlock():
 )
 def test_each_answer_of_a_client_is_a_decision(answers: list[str], heard: list[str], asked: int):
     """gate/A20, gate/A21, gate/M4: no failure is a denial for the session, and a refused turn ends as any other."""
-    held = Conversation().hold(answers, [{"prompt": "files files"}])
+    held = Conversation().hold(answers, [("prompt", "files files")])
 
     assert (held.told["heard"], held.told["ended"]) == (heard, ["end_turn"])
     assert len(held.asked) == asked
@@ -162,7 +198,7 @@ def test_a_client_that_does_not_answer_has_thirty_minutes_of_the_stage():
 @pytest.mark.slow
 def test_a_client_that_cancels_the_turn_ends_it():
     """gate/A23, gate/X9: the question is withdrawn, and nothing runs."""
-    held = Conversation().hold(["silent"], [{"cancel_when_asked": True}, {"prompt": "files look"}])
+    held = Conversation().hold(["cancel-turn"], [("prompt", "files look")])
 
     assert (held.told["ended"], held.told["heard"]) == (["cancelled"], [])
     assert (held.world.shelf, held.world.decided) == ([], [(False, "cancelled")])
@@ -173,7 +209,7 @@ def test_a_session_opened_to_ask_offers_three_modes_and_follows_them():
     """gate/M1, gate/M3, gate/M8: always is not asked, never is refused unasked, and both at once."""
     held = Conversation().hold(
         [],
-        [{"mode": "always"}, {"prompt": "files"}, {"mode": "never"}, {"prompt": "files look"}],
+        [("mode", "always"), ("prompt", "files"), ("mode", "never"), ("prompt", "files look")],
     )
 
     assert held.told["modes"] == [["always", "Always allow"], ["prompt", "Ask each time"], ["never", "Read only"]]
@@ -190,7 +226,7 @@ def test_a_session_opened_to_ask_offers_three_modes_and_follows_them():
 def test_a_session_opened_read_only_offers_that_and_keeps_it():
     """gate/M7: what is not offered, and what is unknown, is refused."""
     held = Conversation(ApprovalPolicy.NEVER).hold(
-        [], [{"mode": "always"}, {"mode": "quietly"}, {"prompt": "files"}]
+        [], [("mode", "always"), ("mode", "quietly"), ("prompt", "files")]
     )
 
     assert (held.told["modes"], held.told["current"]) == ([["never", "Read only"]], "never")
@@ -212,7 +248,7 @@ def approved(client: str) -> ApprovalAnswer:
 
 async def _approved(client: str) -> ApprovalAnswer:
     stage = Stage()
-    host = AcpHost(World().runtime, lambda text: [])
+    host = host_of(World(), lambda text: [])
     async with acp.spawn_client_process(host, sys.executable, "-c", client) as (connection, process):
         approver = ClientApprover(stage, AcpClient(stage, connection, "session-1", asyncio.get_running_loop()))
         task = stage.spawn(approver.approve(request("files")))
@@ -287,11 +323,11 @@ def test_a_client_that_leaves_while_it_is_asked_ends_the_wait():
         return "rung"
 
     world = World(tools=[GateTool(name="bell", run=ring)])
-    host = AcpHost(world.runtime, lambda text: [[use("files")], [use("bell", call_id="c2")]])
+    host = host_of(world, lambda text: [[use("files")], [use("bell", call_id="c2")]])
 
     async def held() -> None:
         script = json.dumps({"answers": ["leave"], "moves": list(ONE_CALL)})
-        async with acp.spawn_client_process(host, sys.executable, str(CLIENT), script):
+        async with started(host, script):
             await over.wait()
 
     asyncio.run(asyncio.wait_for(held(), PATIENCE_S))
@@ -333,7 +369,7 @@ def test_a_withdrawn_question_is_dropped_at_the_protocol_too():
 
 def test_a_host_that_no_client_is_connected_to_cannot_be_prompted():
     """gate/A24: and one that is asked about a session it does not have says so."""
-    host = AcpHost(World().runtime, lambda text: [])
+    host = host_of(World(), lambda text: [])
 
     async def prompted(session_id: str) -> None:
         opened = await host.new_session(cwd="/desk")

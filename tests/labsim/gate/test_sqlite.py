@@ -73,6 +73,32 @@ def test_one_file_is_left_at_rest(path: Path):
     assert [entry.name for entry in path.parent.iterdir()] == ["rules.sqlite"]
 
 
+def test_a_file_can_be_looked_into_as_a_whole(path: Path):
+    """gate/R19, gate/R21: the rules of every agent and project, each namespace as listed."""
+    store = stored(path)
+    store.upsert(RuleContext("b", "q"), rule("look", False, PROJECT))
+
+    assert store.by_namespace() == {
+        "": (DENY_FILES,),
+        "a": (rule("files", True, SESSION),),
+        "p": (rule("publish", True, PROJECT, "*mac*"),),
+        "q": (rule("look", False, PROJECT),),
+    }
+
+
+def test_a_file_is_called_in_its_errors_what_its_owner_calls_it(path: Path):
+    """gate/R18: a model reads the failure's text, and has no business with the folders of a machine."""
+    stored(path)
+    damage(path, "UPDATE rules SET allow = 1")
+
+    with pytest.raises(RuleStoreFailed) as failed:
+        SqliteRuleStore(path, name="the rules of cedar")
+    assert str(failed.value) == (
+        "the remembered rules in the rules of cedar cannot be used (its rules are not those that were written); "
+        "restore the file from a copy, or move it away to start without rules"
+    )
+
+
 OPERATIONS = st.lists(
     st.tuples(
         st.sampled_from(["upsert", "revoke", "clear", "load"]),

@@ -21,8 +21,9 @@ from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalR
 from labsim.gate.base.terms import SideEffectLevel, judged
 from labsim.gate.events import AnswerRefused, ApproverAnswered, ApproverAsked, ApproverFailed, CallDecided
 from labsim.gate.gates import DenyAllGate
+from labsim.gate.rules.store import MemoryRuleStore
 from labsim.library import fixtures_dir
-from labsim.play.gate import play_with
+from labsim.play.gate import play_against, play_with
 from labsim.play.performance import Performance, run, start
 from labsim.reading.reading import parse_case, parse_file
 from labsim.stage.stage import Question
@@ -304,6 +305,28 @@ def test_a_policy_of_ones_own_answers_through_the_hosts_posture():
     never = replace(POLICY, given=replace(POLICY.given, policy="never"))
 
     assert play_with(never, approver=AllowAll()).observed["decidedBy"] == ["gate"] * 5
+
+
+def test_a_store_of_ones_own_keeps_what_is_remembered():
+    """gate/R2, gate/R7: the next play reads what the one before has written; nothing else of it is left."""
+    case = made(approver="scripted", answers=["DenyForSession"], project="p", remembersIn="project")
+    store = MemoryRuleStore()
+
+    plays = [play_against(case, store).observed for _ in range(2)]
+
+    assert [(seen["decidedBy"], seen["decisions"]) for seen in plays] == [
+        (["approver"], ["deny"]),
+        (["rule"], ["deny"]),
+    ]
+
+
+IN_MEMORY = {name: case for name, case in CASES.items() if case.given.store == "memory"}
+
+
+@pytest.mark.parametrize("case", IN_MEMORY.values(), ids=IN_MEMORY)
+def test_a_case_against_an_empty_store_shows_what_it_claims(case: GateCase):
+    """Its dialogs are answered as when it is run, and its own rules are written first."""
+    assert play_against(case, MemoryRuleStore()).observed == run(case).observed
 
 
 # --------------------------------------------------------------------------------------------------- refused cases

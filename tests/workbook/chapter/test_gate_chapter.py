@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from labsim.case.model import Case
 from labsim.library import case_files, fixtures_dir
 from labsim.reading.reading import parse_file
 from workbook.chapter import copies
-from workbook.chapter.chapter import Chapter, UnknownExercise
+from workbook.chapter.chapter import Chapter, NotOfTheSecondHost, UnknownExercise
 from workbook.chapter.notebooks import notebooks_dir
 from workbook.desk.comparison import NOT_PLAYED, CellNotPlayed, Comparison, NoSuchCell, comparison
 from workbook.desk.open import open_chapter
@@ -20,6 +21,8 @@ from workbook.exercise.file import parse_exercises
 from workbook.grading.grade import Grade, Graded
 from workbook.learner.store import FOLDER_VARIABLE
 from workbook.ledgers.withheld import Withheld
+from workbook.live.rule_file import rule_file
+from workbook.tables.decisions import decisions
 
 FILE = fixtures_dir() / "exercises" / "gate-desk.json"
 EXERCISES = parse_exercises(FILE.read_bytes(), FILE.name, "gate-desk")
@@ -46,7 +49,7 @@ def worked() -> Any:
 
 def run_cells(sources: list[str], chapter: Chapter) -> list[Graded]:
     """The exercise cells of a notebook, run in order; what each `desk.grade` showed."""
-    wanted = [source for source in sources if "labsim.gate" in source or "request" in source or ".grade(" in source]
+    wanted = [source for source in sources if "labsim.api" in source or "request" in source or ".grade(" in source]
     names: dict[str, Any] = {"desk": chapter}
     shown = []
     for source in wanted:
@@ -125,6 +128,58 @@ def test_the_chapter_shows_the_task_and_hides_the_situations(desk: Chapter) -> N
         UnknownExercise, match=r"gate-desk has no exercise 'nightshift'. Did you mean 'night-shift'?"
     ):
         desk.exercise("nightshift")
+
+
+# ------------------------------------------------------------------------------ rules in a file, a client elsewhere
+
+
+def test_the_desk_plays_against_a_file_of_rules(desk: Chapter) -> None:
+    """gate/R2, gate/R18: asked, then answered by the rule, then denied, as the chapter shows it."""
+    rules = rule_file()
+    plays = []
+    for spoil in (False, False, True):
+        if spoil:
+            rules.overwrite("edit_catalog", "edit_catalag")
+        plays.append(desk.play("gate-remembered-in-the-project", rules=rules))
+
+    assert decisions(plays)[["asked", "decided", "by"]].to_numpy().tolist() == [
+        ["yes", "allow", "approver"],
+        ["no", "allow", "rule"],
+        ["no", "deny", "error"],
+    ]
+
+
+@pytest.mark.slow
+def test_the_desk_plays_with_a_client_in_another_process(desk: Chapter) -> None:
+    """gate/A20: in a room with a loop of its own under way, as a kernel has one."""
+
+    async def in_a_cell() -> object:
+        return desk.play_over_acp("gate-asked-once", ["reject-once"])
+
+    played = asyncio.run(in_a_cell())
+
+    assert decisions(played)[["decided", "by", "the model reads"]].to_numpy().tolist() == [
+        ["deny", "approver", "Tool execution denied: edit_catalog was refused by the client"]
+    ]
+
+
+def test_a_run_that_answers_a_checkpoint_is_withheld_however_it_is_played(desk: Chapter) -> None:
+    """Neither a file nor a client is a way round a prediction, and no process is started for one."""
+    rules = rule_file()
+
+    assert isinstance(desk.play("gate-no-approver", rules=rules), Withheld)
+    assert isinstance(desk.play_over_acp("gate-no-approver", []), Withheld)
+    assert len(rules.table()) == 0
+
+
+def test_a_case_of_the_first_host_has_neither_a_file_nor_a_client(desk: Chapter) -> None:
+    """It is refused with its scenario, and with the one that would do."""
+    says = r"^compare-approve-a-read is of scenario wrapper\. Only a case of scenario gate can be played so\.$"
+
+    with pytest.raises(NotOfTheSecondHost, match=says):
+        desk.play("compare-approve-a-read", rules=rule_file())
+    with pytest.raises(NotOfTheSecondHost, match=says):
+        desk.play_over_acp("compare-approve-a-read", [])
 
 
 # ---------------------------------------------------------------------------------------------------- comparison

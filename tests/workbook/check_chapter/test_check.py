@@ -497,7 +497,7 @@ FAULTS: dict[str, tuple[Change, list[str]]] = {
     "bad that passes": (
         put(
             "exercises/nothing-leaves/bad-by-name.py",
-            "from labsim.gate import ApprovalDecision, SideEffectLevel\n\n\ndef answer(request):\n"
+            "from labsim.api import ApprovalDecision, SideEffectLevel\n\n\ndef answer(request):\n"
             "    stays = (SideEffectLevel.LOCAL_STATE, SideEffectLevel.PROCESS)\n"
             "    return ApprovalDecision.ALLOW if request.side_effect_level in stays else ApprovalDecision.DENY\n",
         ),

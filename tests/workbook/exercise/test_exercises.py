@@ -13,8 +13,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+from labsim.api import ApprovalAnswer, ApprovalDecision, ApprovalRequest, SideEffectLevel, judged, pause
 from labsim.errors import CaseError
-from labsim.gate import ApprovalAnswer, ApprovalDecision, ApprovalRequest, SideEffectLevel, judged, pause
 from labsim.library import fixtures_dir
 from workbook.check_chapter.exercises import check_exercises
 from workbook.exercise.file import Exercise, parse_exercises, schema_text
