@@ -33,15 +33,15 @@ class Status(StrEnum):
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One rule. `id` is the book, a slash and a name; `where` names a file and a symbol of the host.
 
-    `code` is the module of this simulator that decides it, and the symbol in it where one does, as in
-    `labsim.approval: resolve`; left out where nothing of the engine has to decide it. `cases` are ids of teaching
-    cases that show the rule; `recorded` is the part of the recorded answers that does.
+    `code` are the functions, classes or constants of this simulator that decide it, as in
+    `labsim.approval: resolve`, where the id stands as well; empty where nothing of the engine has to decide it.
+    `cases` are ids of teaching cases that show the rule; `recorded` is the part of the recorded answers that does.
     """
 
     id: str
     says: str
     where: str
-    code: str | UnsetType = UNSET
+    code: tuple[str, ...] = ()
     status: Status
     cases: tuple[str, ...] = ()
     recorded: str | UnsetType = UNSET
@@ -171,16 +171,16 @@ def parse_book(data: bytes, name: str) -> Book:
         if rule.id in seen:
             raise CaseError(f"{place}.id", f"{rule.id!r} is there twice", "Keep one of them.")
         seen.add(rule.id)
-        for field in ("says", "where", "code"):
+        for field in ("says", "where"):
             text = getattr(rule, field)
-            if text is UNSET:
-                continue
             if not text.strip() or not text.isprintable():
                 raise CaseError(
                     f"{place}.{field}", "this is not one line of text", "Write one sentence on one line."
                 )
-        if len(set(rule.cases)) < len(rule.cases):
-            raise CaseError(f"{place}.cases", "a case is there twice", "Name each case once.")
+        for field, what in (("code", "a function"), ("cases", "a case")):
+            names = getattr(rule, field)
+            if len(set(names)) < len(names):
+                raise CaseError(f"{place}.{field}", f"{what} is there twice", "Name each once.")
     return book
 
 

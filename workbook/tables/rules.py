@@ -60,7 +60,7 @@ class ShownRule:
                 Heading(text=rule.id),
                 Paragraph(text=rule.says),
                 Paragraph(lead="In the host:", text=rule.where),
-                *([] if rule.code is UNSET else [Paragraph(lead="In this simulator:", text=rule.code)]),
+                *([Paragraph(lead="In this simulator:", text="; ".join(rule.code))] if rule.code else []),
                 Paragraph(lead="How we know:", text=known),
             )
         )
