@@ -110,3 +110,18 @@ class Status(StrEnum):
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     CANCELLED = "cancelled"
+
+
+class Seam(StrEnum):
+    """The two places where a host can plug in; a handler of one is never asked for the other (fallback/F-8)."""
+
+    WRITE = "write"
+    DELETE = "delete"
+
+
+class ErrorKind(StrEnum):
+    """The classes of error object that a case can name. No rule tells them apart."""
+
+    ERROR = "Error"
+    TYPE_ERROR = "TypeError"
+    RANGE_ERROR = "RangeError"

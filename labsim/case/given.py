@@ -178,48 +178,6 @@ class ContextGiven(CasePart, frozen=True, kw_only=True):
     user_policies: Any = UNSET
 
 
-class ClassifyGiven(CasePart, frozen=True, kw_only=True):
-    """An error to be classified: is it a permission denial?"""
-
-    code: Any = UNSET
-    message: Any = UNSET
-    kind: Any = UNSET
-    value: Any = UNSET
-
-
-class FallbackGiven(CasePart, frozen=True, kw_only=True):
-    """A denied write or delete, and who might take it over. `op` is a write unless it says otherwise."""
-
-    code: Any = UNSET
-    message: Any = UNSET
-    op: Any = UNSET
-    target: Any = UNSET
-    error: Any = UNSET
-    errors: Any = UNSET
-    handlers: Any = UNSET
-    content: Any = UNSET
-    session_id: Any = UNSET
-
-
-class RpcGiven(CasePart, frozen=True, kw_only=True):
-    """One dialog over RPC, and what the client does."""
-
-    method: Any = UNSET
-    title: Any = UNSET
-    options: Any = UNSET
-    no_options: Any = UNSET
-    message: Any = UNSET
-    placeholder: Any = UNSET
-    prefill: Any = UNSET
-    prompt_style: Any = UNSET
-    timeout: Any = UNSET
-    on_timeout: Any = UNSET
-    signal: Any = UNSET
-    abort_before: Any = UNSET
-    disconnect_before: Any = UNSET
-    script: list[Any] = []
-
-
 class ReviewGiven(CasePart, frozen=True, kw_only=True):
     """The Review Desk, and what happens to it, step by step.
 

@@ -14,19 +14,18 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from labsim.case.fallback import ClassifyGiven, FallbackGiven
 from labsim.case.gate import DecidedByWord, GateGiven, ScopeWord, Verdict
 from labsim.case.given import (
     CasePart,
-    ClassifyGiven,
     ContextGiven,
     DispatchGiven,
-    FallbackGiven,
     LoopGiven,
     ResolveGiven,
     ReviewGiven,
-    RpcGiven,
     WrapperGiven,
 )
+from labsim.case.rpc import RpcGiven
 from labsim.terms import Outcome, Policy, Rule, Source, Status, Tier
 
 

@@ -3,10 +3,10 @@
 A registered handler grants nothing by itself, and neither does an approval: the operating system still denies.
 """
 
-from labsim.fallback.classify import ErrorKind, SimulatedError, error_code, is_permission_denied
-from labsim.fallback.events import FallbackEvent, HandlerAnswer, NodeKind, Seam
+from labsim.case.fallback import Target
+from labsim.fallback.classify import SimulatedError, error_code, is_permission_denied
+from labsim.fallback.events import FallbackEvent, HandlerAnswer, NodeKind
 from labsim.fallback.file_tree import FileLayer, InertFiles
-from labsim.fallback.layouts import Target
 from labsim.fallback.mutations import delete_file, write_file
 from labsim.fallback.player import play_classify, play_fallback
 from labsim.fallback.registration import ExtensionFallbacks, FallbackInstallation
@@ -20,6 +20,7 @@ from labsim.fallback.registry import (
 )
 from labsim.fallback.routing import ROUTES, Operation, explain
 from labsim.fallback.targets import resolve_target
+from labsim.terms import ErrorKind, Seam
 
 __all__ = [
     "ROUTES",

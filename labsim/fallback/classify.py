@@ -13,26 +13,18 @@ from __future__ import annotations
 
 import errno
 import re
-from enum import StrEnum
 from typing import Final
 
 from msgspec import UNSET
 
 from labsim.errors import HostError, ThrownValue
+from labsim.terms import ErrorKind
 
 #: The structured codes that are a permission boundary (fallback/F-1).
 DENIAL_CODES: Final = frozenset({"EPERM", "EACCES", "EROFS"})
 
 # ASCII, because the host's word boundary is: `éEACCES` is a denial, `_EACCES` is not (fallback-0063, -0051).
 _DENIAL_WORD: Final = re.compile(r"\b(?:EPERM|EACCES|EROFS)\b", re.ASCII)
-
-
-class ErrorKind(StrEnum):
-    """The classes of error object that a case can name. No rule tells them apart."""
-
-    ERROR = "Error"
-    TYPE_ERROR = "TypeError"
-    RANGE_ERROR = "RangeError"
 
 
 class SimulatedError(HostError):

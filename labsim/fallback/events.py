@@ -13,13 +13,7 @@ from typing import ClassVar
 from labsim.events import Event
 from labsim.places.lanes import Drawn, Lane, Stroke, View
 from labsim.places.steps import CallStep, DeleteStep, Here, Order, Steps, WriteStep
-
-
-class Seam(StrEnum):
-    """The two places where a host can plug in; a handler of one is never asked for the other (fallback/F-8)."""
-
-    WRITE = "write"
-    DELETE = "delete"
+from labsim.terms import Seam
 
 
 class NodeKind(StrEnum):

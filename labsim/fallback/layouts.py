@@ -13,10 +13,10 @@ The tree is made anew for every case:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from labsim.case.fallback import Target
 from labsim.fallback.file_tree import InertFiles
 
 #: The folder that the recorded answers show as `<tmp>`; it has no counterpart outside the tree.
@@ -24,24 +24,6 @@ BASE: Final = "/tmp"
 _DESK: Final = f"{BASE}/fb"
 
 
-class Target(StrEnum):
-    """What a case's `target` may say. Without one the case is about the existing file `real/card`."""
-
-    FILE = "file"
-    ABSENT = "absent"
-    VIA_LINKED_FOLDER = "via-linked-folder"
-    VIA_LINKED_FOLDER_ABSENT = "via-linked-folder-absent"
-    LINK_TO_FILE = "link-to-file"
-    DANGLING = "dangling"
-    LOOP = "loop"
-    FOLDER = "folder"
-    MISSING_PARENTS = "missing-parents"
-    LOCKED_PARENTS = "locked-parents"
-    FILE_AS_FOLDER = "file-as-folder"
-    DOTS = "dots"
-
-
-#: The path that the tool is given for each target, inside the tree of `desk_files`.
 TARGET_PATHS: Final[Mapping[Target, str]] = MappingProxyType(
     {
         Target.FILE: f"{_DESK}/real/card",

@@ -20,7 +20,6 @@ from labsim.fallback.events import (
     ParentMade,
     ParentRefused,
     PrimitiveAttempted,
-    Seam,
     TargetInspected,
     TargetResolved,
     TargetUnresolvable,
@@ -29,6 +28,7 @@ from labsim.fallback.events import (
 from labsim.fallback.file_tree import FileLayer
 from labsim.fallback.registry import DeleteRequest, FallbackRegistries, WriteRequest, consult, current_session
 from labsim.fallback.targets import resolve_target
+from labsim.terms import Seam
 
 #: The tool's own system call, with its arguments bound. What it raises is what the tool would see.
 Primitive = Callable[[], object]

@@ -13,24 +13,24 @@ from typing import Any
 
 from msgspec import UNSET
 
+from labsim.case.fallback import ClassifyGiven, FallbackGiven
 from labsim.errors import ThrownValue
 from labsim.fallback.classify import SimulatedError, error_text, is_permission_denied
-from labsim.fallback.events import Emit, Seam, unheard
-from labsim.fallback.given import Answers, FallbackScene, Raises, decode_classified, decode_fallback
+from labsim.fallback.events import Emit, unheard
+from labsim.fallback.given import Answers, Raises, classified, raised, registered
 from labsim.fallback.layouts import BASE, TARGET_PATHS, desk_files
 from labsim.fallback.mutations import delete_file, write_file
 from labsim.fallback.registry import DeleteRequest, FallbackRegistries, WriteRequest, mutation_session
-from labsim.terms import Outcome
+from labsim.terms import Outcome, Seam
 
 
-def play_classify(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`{permissionDenied, effects}` for the error that `given` describes. Raises: CaseError."""
-    error = decode_classified(given)
+def play_classify(given: ClassifyGiven) -> dict[str, Any]:
+    """`{permissionDenied, effects}` for the error that `given` describes."""
     # Nothing but the classifier runs, and it has no files and no handlers at hand (fallback/F-6).
-    return {"permissionDenied": is_permission_denied(error), "effects": 0}
+    return {"permissionDenied": is_permission_denied(classified(given)), "effects": 0}
 
 
-def play_fallback(given: Mapping[str, Any], emit: Emit | None = None) -> dict[str, Any]:
+def play_fallback(given: FallbackGiven, emit: Emit | None = None) -> dict[str, Any]:
     """What one write or delete did, key for key as recorded.
 
     `outcome` is `return` or `throw-same-error`: one of the case's own error objects left, by identity.
@@ -40,37 +40,37 @@ def play_fallback(given: Mapping[str, Any], emit: Emit | None = None) -> dict[st
     that merely counts as success has no effect (fallback-0099). `handlerCalls` is given if the case mentions
     handlers.
     emit: receives each event as it happens.
-    Raises: CaseError; and whatever `emit` raises.
+    Raises: whatever `emit` raises.
     """
-    case = decode_fallback(given)
-    script = _PrimitiveScript(case.errors)
-    broker = _Broker(case.errors)
+    errors, handlers = raised(given), registered(given)
+    script = _PrimitiveScript(errors)
+    broker = _Broker(errors)
     registries = FallbackRegistries()
-    for handler in case.handlers or ():
-        if case.op is Seam.WRITE:
+    for handler in handlers or ():
+        if given.op is Seam.WRITE:
             registries.writes.add(broker.write_handler(handler))
         else:
             registries.deletes.add(broker.delete_handler(handler))
     observed: dict[str, Any] = {"outcome": Outcome.RETURN.value}
     try:
-        with mutation_session(case.session_id, registries):
-            _run(case, script, registries, unheard if emit is None else emit)
+        with mutation_session(None if given.session_id is UNSET else given.session_id, registries):
+            _run(given, script, registries, unheard if emit is None else emit)
     except Exception as error:
-        place = next((i for i, each in enumerate(case.errors, start=1) if each is error), None)
+        place = next((i for i, each in enumerate(errors, start=1) if each is error), None)
         if place is None:
             raise  # none of the case's errors, so not an observation
         observed = _departure(error, place)
     observed["effects"] = broker.effects
     observed["primitiveAttempts"] = script.attempts
-    if case.handlers is not None:
+    if handlers is not None:
         observed["handlerCalls"] = broker.calls
     return observed
 
 
-def _run(case: FallbackScene, primitive: Callable[[], None], registries: FallbackRegistries, emit: Emit) -> None:
-    path, files = TARGET_PATHS[case.target], desk_files()
-    if case.op is Seam.WRITE:
-        write_file(path, case.content, files=files, registries=registries, primitive=primitive, emit=emit)
+def _run(given: FallbackGiven, primitive: Callable[[], None], registries: FallbackRegistries, emit: Emit) -> None:
+    path, files = TARGET_PATHS[given.target], desk_files()
+    if given.op is Seam.WRITE:
+        write_file(path, given.content, files=files, registries=registries, primitive=primitive, emit=emit)
     else:
         delete_file(path, files=files, registries=registries, primitive=primitive, emit=emit)
 

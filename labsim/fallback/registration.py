@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from labsim.fallback.events import Emit, Seam, unheard
+from labsim.fallback.events import Emit, unheard
 from labsim.fallback.registry import DeleteRequest, Disposer, FallbackRegistries, WriteRequest, consult
+from labsim.terms import Seam
 
 C = TypeVar("C")
 R = TypeVar("R", WriteRequest, DeleteRequest)

@@ -14,8 +14,9 @@ from typing import Final, Generic, TypeVar
 from msgspec import Struct
 
 from labsim.fallback.classify import error_text
-from labsim.fallback.events import Emit, HandlerAnswer, HandlerConsulted, Seam
+from labsim.fallback.events import Emit, HandlerAnswer, HandlerConsulted
 from labsim.js_values import stringify, truthy
+from labsim.terms import Seam
 
 H = TypeVar("H")
 Disposer = Callable[[], None]

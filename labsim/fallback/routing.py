@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from labsim.fallback.events import Seam
+from labsim.terms import Seam
 
 
 class Operation(StrEnum):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from labsim.case.model import ClassifyCase, FallbackCase, RpcCase
 from labsim.play.report import CallReport
 from labsim.stage.stage import Stage
@@ -22,20 +20,19 @@ class HostScenario:
         self._seen: dict[str, Any] = {}
 
     async def play(self) -> None:
-        given: dict[str, Any] = msgspec.to_builtins(self.case.given)
         emit = self.stage.ledger.append
         if isinstance(self.case, ClassifyCase):
             from labsim.fallback import play_classify
 
-            self._seen = play_classify(given)
+            self._seen = play_classify(self.case.given)
         elif isinstance(self.case, FallbackCase):
             from labsim.fallback import play_fallback
 
-            self._seen = play_fallback(given, emit)
+            self._seen = play_fallback(self.case.given, emit)
         else:
             from labsim.rpc.player import play_rpc
 
-            self._seen = play_rpc(given, emit)
+            self._seen = play_rpc(self.case.given, emit)
         self.finished = True
 
     def observed(self) -> dict[str, Any]:

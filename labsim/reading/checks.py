@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
-from msgspec import UNSET, to_builtins
+from msgspec import UNSET
 
+from labsim.case.fallback import ClassifyGiven, FallbackGiven, check_classify, check_fallback
 from labsim.case.gate import GateGiven
 from labsim.case.given import (
     CallGiven,
@@ -24,8 +25,9 @@ from labsim.case.given import (
     ReviewGiven,
     WrapperGiven,
 )
-from labsim.case.model import Case, ClassifyCase, FallbackCase, RpcCase
+from labsim.case.model import Case
 from labsim.case.review import check_steps
+from labsim.case.rpc import RpcGiven, check_rpc
 from labsim.errors import CaseError
 from labsim.extras import APPROVAL_RULES, HANDLERS, TOOLS
 from labsim.terms import ApprovalMode, Policy, Tier
@@ -161,8 +163,12 @@ def check_labels(case: Case, place: str) -> None:
         _check_answers(given, place)
     if isinstance(given, DispatchGiven):
         _check_schema(given, place)
-    if isinstance(case, ClassifyCase | FallbackCase | RpcCase):
-        _check_script(case, place)
+    if isinstance(given, ClassifyGiven):
+        check_classify(given, place)
+    if isinstance(given, FallbackGiven):
+        check_fallback(given, place)
+    if isinstance(given, RpcGiven):
+        check_rpc(given, place)
     if isinstance(given, ReviewGiven):
         check_steps(given.steps, given.host_mode, place)
     if isinstance(given, GateGiven):
@@ -228,22 +234,6 @@ def _check_schema(given: DispatchGiven, place: str) -> None:
     except SchemaError as error:
         where = f".{error.path}" if error.path else ""
         raise CaseError(f"{place}.given.schema{where}", error.found, error.remedy) from None
-
-
-def _check_script(case: ClassifyCase | FallbackCase | RpcCase, place: str) -> None:
-    """These have a vocabulary of their own, which their packages read; what they refuse gets its place here."""
-    given = to_builtins(case.given)
-    try:
-        if isinstance(case, RpcCase):
-            from labsim.rpc.given import read_script
-
-            read_script(given)
-        else:
-            from labsim.fallback.given import decode_classified, decode_fallback
-
-            (decode_classified if isinstance(case, ClassifyCase) else decode_fallback)(given)
-    except CaseError as error:
-        raise CaseError(f"{place}.{error.place}", error.found, error.remedy) from None
 
 
 # -------------------------------------------------------------------------------------- what is hardly meant

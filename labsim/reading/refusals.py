@@ -38,6 +38,7 @@ _REMEDIES: Final = {
     "cases": 'Add "cases", the list of cases.',
     "id": 'Add "id", a name that no other case has.',
     "given": 'Add "given", an object that says what is played.',
+    "title": 'Add "title", what the dialog asks.',
 }
 
 

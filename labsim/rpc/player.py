@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from msgspec import UNSET, UnsetType
 
+from labsim.case.rpc import OptionSpec, RpcGiven, ScriptStep
 from labsim.js_values import copy_json
 from labsim.rpc.broker import Broker, Outcome, Rejected, Resolved, Settled, TimeoutFired
+from labsim.rpc.dialogs import Confirm, Dialog, Editor, Input, Option, Select
 from labsim.rpc.events import (
     ClientDisconnected,
     DialogSettled,
@@ -23,32 +25,21 @@ from labsim.rpc.events import (
     TimeoutCallback,
 )
 from labsim.rpc.frames import UIRequest, to_wire
-from labsim.rpc.given import (
-    AbortStep,
-    DisconnectStep,
-    FrameStep,
-    ReplyStep,
-    RpcScript,
-    ScriptStep,
-    WaitStep,
-    read_script,
-)
 
 
-def play_rpc(given: Mapping[str, Any], emit: Callable[[RpcEvent], object] | None = None) -> dict[str, Any]:
+def play_rpc(given: RpcGiven, emit: Callable[[RpcEvent], object] | None = None) -> dict[str, Any]:
     """Play one case; returns its `observed` record, key for key as recorded.
 
     `emit` receives the events in order. Nothing waits: a `wait` moves the case's own clock.
-    Raises: CaseError, if `given` is outside the vocabulary.
     """
-    return _Play(read_script(given), emit).run()
+    return _Play(given, emit).run()
 
 
 class _Play:
     """One case under way."""
 
-    def __init__(self, script: RpcScript, emit: Callable[[RpcEvent], object] | None) -> None:
-        self._script = script
+    def __init__(self, given: RpcGiven, emit: Callable[[RpcEvent], object] | None) -> None:
+        self._given = given
         self._emit = emit
         self._broker = Broker()
         self._now_ms = 0
@@ -60,32 +51,30 @@ class _Play:
         self._consumed: list[bool] = []
 
     def run(self) -> dict[str, Any]:
-        if self._script.disconnected_before is not None:
-            self._disconnect(self._script.disconnected_before)
-        if self._script.aborted_before:
+        if self._given.disconnect_before is not UNSET:
+            self._disconnect(self._given.disconnect_before)
+        if self._given.abort_before:
             self._abort()
-        asked = self._broker.ask(self._script.dialog, now_ms=self._now_ms, signal_aborted=self._aborted)
+        asked = self._broker.ask(_dialog(self._given), now_ms=self._now_ms, signal_aborted=self._aborted)
         self._dialog_id = asked.dialog_id
         self._send(asked.frames)
         if asked.settled is not None:
             self._note(asked.settled)
-        for step in self._script.steps:
+        for step in self._given.script:
             self._play(step)
         return self._observed()
 
     def _play(self, step: ScriptStep) -> None:
-        match step:
-            case ReplyStep():
-                to = self._dialog_id if step.id is UNSET else step.id
-                self._receive(_reply(to, step.payload))
-            case FrameStep():
-                self._receive(_with_id(step.frame, self._dialog_id))
-            case AbortStep():
-                self._abort()
-            case DisconnectStep():
-                self._disconnect(step.message)
-            case WaitStep():
-                self._wait(step.ms)
+        if step.reply is not UNSET:
+            self._receive(_reply(self._dialog_id if step.id is UNSET else step.id, step.reply))
+        elif step.disconnect is not UNSET:
+            self._disconnect(step.disconnect)
+        elif step.wait is not UNSET:
+            self._wait(step.wait)
+        elif step.abort is not UNSET:
+            self._abort()
+        else:
+            self._receive(_with_id(step.frame, self._dialog_id))
         self._drain()
 
     def _receive(self, frame: Any) -> None:
@@ -95,7 +84,7 @@ class _Play:
 
     def _abort(self) -> None:
         """Abort the caller's signal; one that was never passed, or has aborted before, does nothing."""
-        if self._aborted or not self._script.has_signal:
+        if self._aborted or not self._given.signal or self._given.no_options:
             return
         self._aborted = True
         self._tell(SignalAborted(at_ms=self._now_ms))
@@ -128,7 +117,7 @@ class _Play:
     def _note(self, outcome: Outcome) -> None:
         match outcome:
             case TimeoutFired(dialog_id=dialog_id):
-                heard = self._script.has_callback
+                heard = self._given.on_timeout and not self._given.no_options
                 self._timeout_calls += heard
                 self._tell(TimeoutCallback(at_ms=self._now_ms, dialog_id=dialog_id, heard=heard))
             case Resolved():
@@ -161,6 +150,24 @@ class _Play:
             "pendingAfter": len(self._broker.open_ids),
             "frames": self._frames,
         }
+
+
+def _dialog(given: RpcGiven) -> Dialog:
+    """The dialog that is asked; a caller that passes no options passes no timeout."""
+    title, timeout_ms = given.title, UNSET if given.no_options else given.timeout
+    if given.options is not UNSET:
+        return Select(title=title, options=tuple(map(_option, given.options)), timeout_ms=timeout_ms)
+    if given.message is not UNSET:
+        return Confirm(title=title, message=given.message, timeout_ms=timeout_ms)
+    if given.method == "input":
+        return Input(title=title, placeholder=given.placeholder, timeout_ms=timeout_ms)
+    return Editor(title=title, prefill=given.prefill, prompt_style=given.prompt_style, timeout_ms=timeout_ms)
+
+
+def _option(option: str | OptionSpec) -> str | Option:
+    if isinstance(option, str):
+        return option
+    return Option(label=option.label, description=None if option.description is UNSET else option.description)
 
 
 def _reply(to: str | None, payload: Mapping[str, Any]) -> dict[str, Any]:

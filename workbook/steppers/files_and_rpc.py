@@ -14,6 +14,7 @@ from labsim.events import Event
 from labsim.fallback import events as file
 from labsim.rpc import events as rpc
 from labsim.rpc.broker import SettledBy
+from labsim.terms import Seam
 from workbook.steppers.stops import Danger, Left, Stop
 
 
@@ -44,8 +45,8 @@ class _Follower:
 class OperationFollower(_Follower):
     """A write or a delete, from its first attempt to its return or its error."""
 
-    def __init__(self, seam: file.Seam) -> None:
-        deletes = seam is file.Seam.DELETE
+    def __init__(self, seam: Seam) -> None:
+        deletes = seam is Seam.DELETE
         own = Stop.NO_FILE if deletes else Stop.NO_PARENT
         super().__init__(Stop.NO_DENIAL, Stop.NO_HANDLER, own, Stop.UNRESOLVABLE, Stop.NOBODY_DOES_IT)
         self.subject = "the delete" if deletes else "the write"
