@@ -66,16 +66,6 @@ class EditsButNotTheNetwork(Struct, frozen=True):
         return ApprovalAnswer().because("this run may change this checkout and nothing beyond it")
 
 
-class ForwardingApprover:
-    """Holds an approver that was chosen at run time, and answers as it does, reason included."""
-
-    def __init__(self, inner: Approver) -> None:
-        self.inner = inner
-
-    async def approve(self, request: ApprovalRequest) -> ApprovalAnswer | ApprovalDecision:
-        return await self.inner.approve(request)
-
-
 _STAGE: ContextVar[Stage] = ContextVar("the stage that a run is played on")
 
 

@@ -266,6 +266,20 @@ PROMPTS = AuthorizationDecision.prompt("because")
 DENIES = AuthorizationDecision.deny("no")
 
 
+class ListSink:
+    """Keeps what it was given, in order."""
+
+    def __init__(self) -> None:
+        self.events: list[GateEvent] = []
+        self.closed = False
+
+    async def write(self, event: GateEvent) -> None:
+        self.events.append(event)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
 class BrokenSink:
     """Raises at its nth event, and counts how often it was written to."""
 

@@ -19,16 +19,6 @@ def score(confidence: Confidence, right: bool) -> float:
     return (confidence.probability - right) ** 2
 
 
-def expected_score(confidence: Confidence, probability: float) -> float:
-    """What the score comes to on average, for answers that are right with that probability (0 to 1)."""
-    return probability * score(confidence, right=True) + (1 - probability) * score(confidence, right=False)
-
-
-def nearest(probability: float) -> Confidence:
-    """The level whose probability is nearest to that one; of two that are as near, the more modest."""
-    return min(Confidence, key=lambda level: abs(level.probability - probability))
-
-
 def said(value: float) -> str:
     """A score or a probability, to four places and without idle zeros."""
     return f"{value:.4f}".rstrip("0").rstrip(".")

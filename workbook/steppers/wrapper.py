@@ -183,7 +183,6 @@ class GateFollower:
         self.started = False
         self.over = ""  # how it ended, in a word
         self.ended_by: Danger | None = None
-        self._replaceable = True  # a result handler may still make an error of a result
         self._done = False  # the tool has done its work
 
     @property

@@ -52,20 +52,6 @@ class Sink(Protocol):
     async def close(self) -> None: ...
 
 
-class ListSink:
-    """Keeps what it was given, in order."""
-
-    def __init__(self) -> None:
-        self.events: list[GateEvent] = []
-        self.closed = False
-
-    async def write(self, event: GateEvent) -> None:
-        self.events.append(event)
-
-    async def close(self) -> None:
-        self.closed = True
-
-
 class RunReport(Struct, frozen=True):
     """How a run ended: what the model read of each call, in order, and whether it was given up."""
 

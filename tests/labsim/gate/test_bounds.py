@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from gate_kit import (
     CountingGate,
+    ListSink,
     Scripted,
     Silent,
     World,
@@ -22,7 +23,6 @@ from labsim.gate.events import (
 )
 from labsim.gate.gates import ApprovalGate
 from labsim.gate.rules.rules import RuleKey, RuleScope
-from labsim.gate.session.run import ListSink
 from labsim.stage.stage import AbortSignal
 
 ALLOW = ApprovalDecision.ALLOW

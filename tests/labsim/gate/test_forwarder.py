@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from gate_kit import (
+    ListSink,
     Scripted,
     SlowSink,
     World,
@@ -23,7 +24,6 @@ from labsim.gate.events import (
 from labsim.gate.gates import ApprovalGate
 from labsim.gate.rules.rules import RuleScope
 from labsim.gate.rules.store import FailingRuleStore, MemoryRuleStore, StoreOperation
-from labsim.gate.session.run import ListSink
 from labsim.gate.session.stream import Lagged
 
 ALLOW = ApprovalDecision.ALLOW

@@ -10,6 +10,7 @@ from gate_kit import (
     CONSEQUENTIAL,
     W2_FILES,
     BrokenSink,
+    ListSink,
     Scripted,
     World,
     rule,
@@ -30,7 +31,7 @@ from labsim.gate.events import (
 from labsim.gate.gates import DenyAllGate
 from labsim.gate.rules.rules import RuleScope
 from labsim.gate.rules.store import FailingRuleStore, MemoryRuleStore, StoreOperation
-from labsim.gate.session.run import ListSink, Run
+from labsim.gate.session.run import Run
 from labsim.gate.tools import ToolUse
 
 ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY

@@ -10,7 +10,7 @@ import pytest
 from gate_kit import CONSEQUENTIAL, Scripted, authorization, request, said_by
 
 from labsim.errors import StageError
-from labsim.gate.approvers import AllowAll, Approver, DenyAll, EditsButNotTheNetwork, ForwardingApprover, pause
+from labsim.gate.approvers import AllowAll, Approver, DenyAll, EditsButNotTheNetwork, pause
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest, AuthorizationDecision
 from labsim.gate.base.terms import Duration, SideEffectLevel, is_consequential, judged
 from labsim.gate.gates import ApprovalGate, DenyAllGate, ForwardingGate, gate_name, timeout_of
@@ -110,11 +110,6 @@ def test_a_refusing_gate_never_waits_and_so_has_no_bound():
     """gate/G3, gate/X8: there is no bound, and no way to set one."""
     assert DenyAllGate().timeout() is None
     assert not hasattr(DenyAllGate(), "with_timeout")
-
-
-def test_a_held_approver_answers_exactly_as_the_one_inside():
-    """The reason survives the indirection."""
-    assert said_by(ForwardingApprover(DenyAll()).approve(request())) == said_by(DenyAll().approve(request()))
 
 
 def test_a_held_gate_answers_exactly_as_the_one_inside():

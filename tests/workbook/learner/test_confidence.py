@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.learner.confidence import expected_score, nearest, said, score, sentence
+from workbook.learner.confidence import said, score, sentence
 from workbook.learner.records import Confidence
 
 PROBABILITIES = st.floats(min_value=0, max_value=1)
+
+
+def expected_score(confidence: Confidence, probability: float) -> float:
+    """What the score comes to on average, for answers that are right with that probability."""
+    return probability * score(confidence, right=True) + (1 - probability) * score(confidence, right=False)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +37,8 @@ def test_a_score_is_the_squared_distance_from_what_came_of_it(confidence: Confid
 @given(PROBABILITIES)
 def test_the_rule_is_proper(probability: float):
     """Whatever somebody's true probability of being right: no level does better than the nearest to it."""
-    best = expected_score(nearest(probability), probability)
+    nearest = min(Confidence, key=lambda level: abs(level.probability - probability))
+    best = expected_score(nearest, probability)
 
     for level in Confidence:
         assert best <= expected_score(level, probability) + 1e-12
@@ -46,18 +52,6 @@ def test_the_further_a_level_is_from_the_truth_the_more_it_costs(probability: fl
     assert math.isclose(
         expected_score(level, probability), chance + (level.probability - probability) ** 2, abs_tol=1e-12
     )
-
-
-@given(st.sampled_from(Confidence))
-def test_a_level_is_the_nearest_to_its_own_probability(level: Confidence):
-    """Four levels, four probabilities, all different."""
-    assert nearest(level.probability) is level
-
-
-def test_beyond_the_levels_the_outermost_is_nearest():
-    """Nobody can say less than a guess, or more than certain."""
-    assert nearest(0.0) is Confidence.GUESS
-    assert nearest(1.0) is Confidence.CERTAIN
 
 
 def test_one_sentence_says_the_score_and_how_to_read_it():
