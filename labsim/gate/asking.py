@@ -90,7 +90,7 @@ def input_summary(given: Any) -> str | None:
 
 
 def _cannot_ask(tool: str, why: TerminalTrouble) -> ApprovalAnswer:
-    return ApprovalAnswer().because(words.terminal_cannot_ask(tool, why))
+    return ApprovalAnswer().because(words.terminal_cannot_ask(tool, why))  # gate/A2
 
 
 class Option(StrEnum):
@@ -109,13 +109,14 @@ OPTION_NAMES: Final[Mapping[Option, str]] = {
     Option.REJECT_ONCE: "Deny",
     Option.REJECT_ALWAYS: "Deny for this session",
 }
+#: What each stands for (gate/A20).
 _DECISIONS: Final[Mapping[Option, ApprovalDecision]] = {
     Option.ALLOW_ONCE: ApprovalDecision.ALLOW,
     Option.ALLOW_ALWAYS: ApprovalDecision.ALLOW_FOR_SESSION,
     Option.REJECT_ONCE: ApprovalDecision.DENY,
     Option.REJECT_ALWAYS: ApprovalDecision.DENY_FOR_SESSION,
 }
-THIRTY_MINUTES: Final = Duration.seconds(30 * 60)
+THIRTY_MINUTES: Final = Duration.seconds(30 * 60)  # gate/A22
 
 
 class Selected(Struct, frozen=True):
@@ -173,6 +174,7 @@ class ClientApprover:
         withdrawn = AbortSignal(stage)
         answer = stage.spawn(self._client.request_permission(request, withdrawn))
         over: Future[ClientTrouble] = Future(stage)
+        # A bound of its own, whatever the gate's is (gate/A22).
         timer = stage.call_at(stage.now_ms + self._bound.stage_ms, lambda: over.set_result(ClientTrouble.NO_ANSWER))
         forget = None
         if self._cancelled is not None:
@@ -180,14 +182,14 @@ class ClientApprover:
             if self._cancelled.aborted:
                 over.set_result(ClientTrouble.TURN_CANCELLED)
         try:
-            await first_of(stage, (answer, over))
+            await first_of(stage, (answer, over))  # so a silent client does not hang the run (gate/X9)
         finally:
             timer.cancel()
             if forget is not None:
                 forget()
             if not answer.done:
                 withdrawn.trip()
-        if not answer.done:
+        if not answer.done:  # an answer that is there already counts (gate/A23)
             return self._cannot(request, over.result())
         try:
             outcome = answer.result()
@@ -201,7 +203,7 @@ class ClientApprover:
 
     @staticmethod
     def _cannot(request: ApprovalRequest, why: ClientTrouble) -> ApprovalAnswer:
-        return ApprovalAnswer().because(words.client_cannot_answer(request.tool_name, why))
+        return ApprovalAnswer().because(words.client_cannot_answer(request.tool_name, why))  # gate/A21
 
 
 def _chosen(request: ApprovalRequest, outcome: object) -> ApprovalAnswer:
@@ -211,6 +213,7 @@ def _chosen(request: ApprovalRequest, outcome: object) -> ApprovalAnswer:
     answer = ApprovalAnswer(_DECISIONS[Option(outcome.option_id)])
     if answer.decision.allows:
         return answer
+    # A no says that the client refused, and for how long (gate/A20).
     return answer.because(words.refused_by_client(request.tool_name, for_session=answer.decision.for_session))
 
 

@@ -60,7 +60,7 @@ class ApprovalGate(Struct, frozen=True):
 
     async def authorize(self, request: AuthorizationRequest) -> AuthorizationDecision:
         if not is_consequential(request.preview.side_effect_level):
-            return AuthorizationDecision.allow()
+            return AuthorizationDecision.allow()  # whatever anybody else would say (gate/G7)
         return AuthorizationDecision.prompt(words.wants_to_run(request.tool_name))
 
 
@@ -75,7 +75,7 @@ class DenyAllGate(Struct, frozen=True):
 
     async def authorize(self, request: AuthorizationRequest) -> AuthorizationDecision:
         if not is_consequential(request.preview.side_effect_level):
-            return AuthorizationDecision.allow()
+            return AuthorizationDecision.allow()  # whatever anybody else would say (gate/G7)
         return AuthorizationDecision.deny(words.run_refuses(request.tool_name))
 
 

@@ -64,7 +64,8 @@ class LivePolicy:
 class PolicyGate:
     """Reads the live policy on every call: `never` is a final refusal, the others put the call up (gate/M1).
 
-    Under `always` too: remembered rules still answer first, denies included (gate/M2).
+    Under `always` too: remembered rules still answer first, denies included (gate/M2). For a posture that can
+    change (gate/M9).
     """
 
     def __init__(self, policy: LivePolicy, *, bound: Duration | None = None) -> None:
@@ -76,7 +77,7 @@ class PolicyGate:
 
     async def authorize(self, request: AuthorizationRequest) -> AuthorizationDecision:
         if not is_consequential(request.preview.side_effect_level):
-            return AuthorizationDecision.allow()
+            return AuthorizationDecision.allow()  # under every posture (gate/G7)
         if self._policy.now is ApprovalPolicy.NEVER:
             return AuthorizationDecision.deny(words.session_refuses(request.tool_name))
         return AuthorizationDecision.prompt(words.wants_to_run(request.tool_name))
@@ -153,7 +154,7 @@ def fixed_posture(policy: ApprovalPolicy, ui: UI) -> tuple[Approver, Authorizer 
         case ApprovalPolicy.PROMPT:
             return TerminalApprover(ui), None
         case ApprovalPolicy.NEVER:
-            return DenyAll(), DenyAllGate()
+            return DenyAll(), DenyAllGate()  # it stands for the whole run (gate/M9)
 
 
 def check_unattended(policy: ApprovalPolicy, *, interactive: bool) -> None:

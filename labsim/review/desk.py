@@ -139,7 +139,7 @@ class Desk:
         return self.mode.has_ui and self._ui.has_ui
 
     def shown(self) -> Shown:
-        """What the status line and the widget say now. Raises: FixtureUnavailable."""
+        """What the status line and the widget say now (review/V-29). Raises: FixtureUnavailable."""
         note, words = self.note, COPY.widget
         template = COPY.status.granted if self._machine.authorizes(note) else COPY.status.plain
         first = sanitise(note.text).split("\n")[0]
@@ -219,7 +219,7 @@ class Desk:
 
     def _hears(self, action: Action) -> Callable[[Any], None]:
         def completed(event: Any) -> None:
-            self._machine.take(action)
+            self._machine.take(action)  # review/S14, review/S15
             if action is not Action.SHUT_DOWN:
                 self.refresh()  # what is shown was true where we come from
 
@@ -228,12 +228,14 @@ class Desk:
     # -- the commands
 
     def _show(self) -> None:
+        """`/review-desk show`, or no word at all (review/command-show)."""
         note = self.note
         self._machine.take(Action.READ)
         summary = COPY.message.summary.format(**_facts(note), permission=self._permission(note))
         self._post(CustomMessage(summary=summary, text=note.text))
 
     async def _review(self) -> None:
+        """`/review-desk review` (review/command-review)."""
         if not self._may_open():
             return
         machine, words = self._machine, COPY.selector
@@ -242,29 +244,30 @@ class Desk:
         try:
             edited = await self._ask(dialog, self._ui.editor(COPY.editor.title, base.text, signal=dialog.signal))
             if edited is None:
-                return
+                return  # no selector opens (review/V-41, review/V-42)
             text = edited.value
             # nothing; or a reply that is no text, which is nothing as well (rpc/R-28)
             if not isinstance(text, str):
-                machine.record(Action.ESCAPE, base)
+                machine.record(Action.ESCAPE, base)  # review/S5
                 return
             machine.take(Action.SUBMIT_TEXT)
             choice = await self._ask(dialog, self._ui.select(words.title, words.options, signal=dialog.signal))
             if choice is None:
                 return
-            if choice.value == words.accept and not valid_text(text):
+            if choice.value == words.accept and not valid_text(text):  # review/S3, review/V-24
                 machine.take(Action.ACCEPT_INVALID)
                 self._notify(COPY.errors.invalid_text, NotifyType.ERROR)
             elif choice.value == words.accept:
-                machine.record(Action.ACCEPT, base, text)
+                machine.record(Action.ACCEPT, base, text)  # edited or not (review/S2, review/V-15)
             elif choice.value == words.reject:
-                machine.record(Action.REJECT, base)
+                machine.record(Action.REJECT, base)  # review/S4
             else:  # Cancel, nothing, or a label that was never offered (review/V-17)
-                machine.record(Action.CANCEL, base)
+                machine.record(Action.CANCEL, base)  # review/S6
         finally:
             machine.release(dialog)
 
     async def _delegate(self) -> None:
+        """`/review-desk delegate` (review/command-delegate)."""
         if not self._may_open():
             return
         machine, words = self._machine, COPY.confirm
@@ -279,10 +282,10 @@ class Desk:
             if answer is None:
                 return
             if answer.value is True:
-                machine.take(Action.CONFIRM, granted_on=dialog.base)
+                machine.take(Action.CONFIRM, granted_on=dialog.base)  # review/S7, review/V-25
                 self._notify(COPY.notices.granted.format(revision=revision), NotifyType.INFO)
             else:
-                machine.take(Action.DECLINE)
+                machine.take(Action.DECLINE)  # review/S8, review/V-26
                 self._notify(COPY.notices.declined, NotifyType.INFO)
         finally:
             machine.release(dialog)
@@ -290,16 +293,17 @@ class Desk:
     def _revoke(self) -> None:
         """`/review-desk revoke` (review/command-revoke)."""
         words = COPY.notices
-        said = words.nothing_to_revoke if self._machine.grant is None else words.revoked
-        self._machine.take(Action.REVOKE)
+        said = words.nothing_to_revoke if self._machine.grant is None else words.revoked  # review/V-27
+        self._machine.take(Action.REVOKE)  # review/S9
         self._notify(said, NotifyType.INFO)
 
     async def _overlay(self) -> None:
+        """`/review-desk overlay` (review/command-overlay)."""
         overlays = self._overlays if self.mode is Mode.TUI else None
-        if self.has_ui and overlays is None:
+        if self.has_ui and overlays is None:  # review/V-22
             self._refuse(COPY.notices.needs_terminal)
             return
-        if not self._may_open() or overlays is None:
+        if not self._may_open() or overlays is None:  # review/V-23
             return
         machine = self._machine
         dialog = machine.open(Action.OPEN_PANEL)
@@ -309,7 +313,7 @@ class Desk:
             answer = await self._ask(dialog, shown)
             if answer is not None:
                 outcome = answer.value if isinstance(answer.value, str) else ""
-                machine.record(_PANEL_ACTIONS.get(outcome, Action.PANEL_CANCEL), note)
+                machine.record(_PANEL_ACTIONS.get(outcome, Action.PANEL_CANCEL), note)  # review/S13
         finally:
             machine.release(dialog)
 
@@ -329,20 +333,23 @@ class Desk:
         return True
 
     async def _ask(self, dialog: OpenDialog, asked: Awaitable[Any]) -> _Answer | None:
-        """Wait for a dialog. None: it is over, and nothing that it brought may be recorded."""
+        """Wait for a dialog, as long as it takes: none has a timeout (review/V-48).
+
+        None: it is over, and nothing that it brought may be recorded.
+        """
         machine, value = self._machine, None
         try:
             value = await asked
         except HostError:
             if not dialog.signal.aborted:
-                machine.take(Action.DIALOG_BROKE)
+                machine.take(Action.DIALOG_BROKE)  # review/S17, review/V-47
                 self._over(dialog, Discarded.BROKE)
                 return None
         if dialog.signal.aborted:  # before anything else: no value is what an abort looks like, too (review/V-18)
-            machine.take(Action.TOO_LATE)
+            machine.take(Action.TOO_LATE)  # review/S16
             self._over(dialog, Discarded.ABORTED)
-            return None
-        if not machine.untouched(dialog):
+            return None  # review/V-41, review/V-42, review/V-43, review/V-46
+        if not machine.untouched(dialog):  # review/V-19
             machine.take(Action.DISCARD)
             self._over(dialog, Discarded.OVERTAKEN)
             return None
@@ -351,7 +358,7 @@ class Desk:
     def _over(self, dialog: OpenDialog, why: Discarded) -> None:
         self._tell(DialogOver(at_ms=self._stage.now_ms, pending=dialog.pending, why=why))
         if why is not Discarded.OVERTAKEN:  # that one is silent (review/V-19)
-            self._notify(COPY.notices.closed, NotifyType.INFO)
+            self._notify(COPY.notices.closed, NotifyType.INFO)  # review/V-28
 
     # -- saying
 

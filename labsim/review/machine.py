@@ -51,7 +51,7 @@ class Machine:
         self._dialog: OpenDialog | None = None
         self._epoch = 0
         self.phase = Phase.IDLE
-        self.grant: Grant | None = None
+        self.grant: Grant | None = None  # of a new process as well (review/V-13)
 
     @property
     def note(self) -> Note:
@@ -63,13 +63,15 @@ class Machine:
         return self.phase.pending is not Pending.NONE
 
     def authorizes(self, note: Note) -> bool:
-        """Whether the grant is for this note as it stands: same session, same revision."""
+        """Whether the grant is for this note as it stands: same session, same revision. What the generic gate
+        says does not count (review/V-39).
+        """
         return self.grant == Grant(session_id=self._sessions.current.id, revision=note.revision)
 
     # -- steps
 
     def take(self, action: Action, *, granted_on: Note | None = None) -> Step:
-        """Take a step that records nothing. Raises: NoSuchStep, and then nothing has changed.
+        """Take a step that leaves no entry (review/V-12). Raises: NoSuchStep, and then nothing has changed.
 
         `granted_on` is the note that a grant is given for, where the step gives one.
         """
@@ -86,14 +88,15 @@ class Machine:
         """
         step = transition(self.phase, action)
         assert step.status is not None
-        recorded = text if step.takes_text and text is not None else before.text
+        recorded = text if step.takes_text and text is not None else before.text  # review/V-16
+        # Also where the text is as it was (review/V-15), and whatever other branches hold (review/V-11).
         revision = before.revision + 1
         tree = self._sessions.current
         try:
             entry = tree.append(
                 EntryType.CUSTOM,
                 at_ms=self._stage.now_ms,
-                custom_type=COPY.entry,
+                custom_type=COPY.entry,  # review/V-6
                 data=entry_data(recorded, step.status, revision),
             )
         except Exception:
@@ -123,14 +126,16 @@ class Machine:
         if step.end is not None and self.grant is not None:
             gone, self.grant = self.grant, None
             ledger.append(GrantEnded(at_ms=now, session_id=gone.session_id, revision=gone.revision, why=step.end))
+        # Only a step gives a grant, and no text takes one (review/V-37). It is for this session and this revision
+        # (review/S7).
         if step.grant is GrantEffect.GIVEN and granted_on is not None:
             given = Grant(session_id=self._sessions.current.id, revision=granted_on.revision)
             self.grant = given
             ledger.append(GrantGiven(at_ms=now, session_id=given.session_id, revision=given.revision))
-        if step.aborts:
+        if step.aborts:  # review/S9, review/S14, review/S15
             self._epoch += 1
             if dialog is not None:
-                dialog.signal.trip()
+                dialog.signal.trip()  # whichever dialog it is (review/V-41, review/V-43)
 
     # -- dialogs
 
@@ -140,7 +145,7 @@ class Machine:
         step = self.take(action)
         self._dialog = OpenDialog(
             pending=step.to.pending,
-            signal=AbortSignal(self._stage),
+            signal=AbortSignal(self._stage),  # review/V-40
             epoch=self._epoch,
             session_id=self._sessions.current.id,
             base=base,
@@ -148,7 +153,7 @@ class Machine:
         return self._dialog
 
     def untouched(self, dialog: OpenDialog) -> bool:
-        """review/V-19: what the dialog was opened on is still what is there."""
+        """Whether what the dialog was opened on is still what is there (review/S7, review/V-19)."""
         if dialog.epoch != self._epoch or dialog.session_id != self._sessions.current.id:
             return False
         try:

@@ -98,15 +98,23 @@ def _whole(value: object) -> bool:
 _E: Final = COPY.errors
 #: The checks of an act, in their order: the first that fails is the answer.
 CHECKS: Final = (
-    Check(number=1, fails=lambda ask, _: not _word(ask.op, Op), text=_E.unknown_op),
-    Check(number=2, fails=lambda ask, _: ask.action is UNSET, text=_E.missing_action),
+    Check(number=1, fails=lambda ask, _: not _word(ask.op, Op), text=_E.unknown_op),  # review/check-1
+    # What an act needs, and what it may not have (review/V-31).
+    Check(number=2, fails=lambda ask, _: ask.action is UNSET, text=_E.missing_action),  # review/check-2
+    # review/check-3
     Check(number=3, fails=lambda ask, _: not _word(ask.action, AgentAction), text=_E.unknown_action),
+    # review/check-4
     Check(number=4, fails=lambda ask, _: not _whole(ask.expected_revision), text=_E.missing_revision),
+    # review/check-5
     Check(number=5, fails=lambda ask, _: _revises(ask) and ask.text is UNSET, text=_E.missing_text),
+    # review/check-6
     Check(number=6, fails=lambda ask, _: not _revises(ask) and ask.text is not UNSET, text=_E.unexpected_text),
+    # review/check-7
     Check(number=7, fails=lambda ask, _: _revises(ask) and not valid_text(ask.text), text=_E.invalid_text),
-    Check(number=8, fails=lambda _, desk: desk.busy, text=_E.busy),
+    Check(number=8, fails=lambda _, desk: desk.busy, text=_E.busy),  # review/check-8
+    # Also of the second of two acts, as the first has used the grant up (review/check-9, review/V-34).
     Check(number=9, fails=lambda _, desk: not desk.authorized, text=_E.no_grant),
+    # Nothing changes, and the grant still serves for the right revision (review/check-10, review/V-35).
     Check(number=10, fails=lambda ask, desk: ask.expected_revision != desk.note.revision, text=_E.mismatch),
 )
 
@@ -127,7 +135,7 @@ def review_tool(desk: Desk, stage: Stage) -> Tool:
         label=COPY.tool.label,
         description=COPY.tool.description,
         execute=execute,
-        approval=Tier.WRITE.value,
+        approval=Tier.WRITE.value,  # all that the gate knows of it; of the grant, nothing (review/V-39)
         parameters=PARAMETERS,
         format_approval_details=json_details,
     )
@@ -142,6 +150,7 @@ def answer(desk: Desk, stage: Stage, arguments: Any) -> dict[str, Any]:
     op = Op(ask.op) if _word(ask.op, Op) else Op.ACT
     if op is Op.ACT:
         return _act(desk, stage, ask)
+    # The others meet no check: neither a dialog nor the lack of a grant is in their way (review/V-30).
     details: dict[str, Any] = {"op": op.value}
     match op:
         case Op.DISCOVER:
@@ -171,10 +180,11 @@ def _act(desk: Desk, stage: Stage, ask: Request) -> dict[str, Any]:
             text = check.text.format(
                 action=text_of(ask.action), expected=text_of(ask.expected_revision), current=current
             )
-            desk.refuse_act()
+            desk.refuse_act()  # review/S12
             stage.ledger.append(ActRefused(at_ms=stage.now_ms, check=check.number, text=text))
-            raise Refused(check.number, text)
+            raise Refused(check.number, text)  # review/V-33
     action = AgentAction(ask.action)
+    # review/S10, review/S11
     note = desk.act(_STEPS[action], None if ask.text is UNSET else ask.text)
     return {
         "op": "act",
@@ -191,6 +201,6 @@ def _request(arguments: Any) -> Request:
 
     def of(key: str) -> Any:
         value = given.get(key, UNSET)
-        return UNSET if value is None else value
+        return UNSET if value is None else value  # review/V-31
 
     return Request(op=of("op"), action=of("action"), expected_revision=of("expectedRevision"), text=of("text"))

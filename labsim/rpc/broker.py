@@ -178,9 +178,9 @@ class Broker:
         rpc/R-11).
 
         `frame` is any JSON value, or a reply record. A reply whose id is not open is consumed as well, and changes
-        nothing (rpc/R-38); one whose id is ends that dialog and no other, in whatever order replies come
-        (rpc/R-37, rpc/R-44). Control frames for the host's own tools and addresses are consumed and dropped: a
-        simulated host registers none.
+        nothing (rpc/R-38, review/V-44); one whose id is ends that dialog and no other, in whatever order replies
+        come (rpc/R-37, rpc/R-44). Control frames for the host's own tools and addresses are consumed and dropped:
+        a simulated host registers none.
         """
         match sort_frame(to_wire(frame) if isinstance(frame, Struct) else frame):
             case DialogReply(id=dialog_id, frame=reply):
@@ -198,7 +198,7 @@ class Broker:
 
     def abort(self, dialog_id: str) -> tuple[CancelRequest, ...]:
         """The signal that this dialog was opened with has aborted. Returns the cancel frame that is due: nothing
-        else is told to the client in this way (rpc/R-21, rpc/R-34).
+        else is told to the client in this way (rpc/R-21, rpc/R-34, review/V-44).
 
         Call it for every dialog opened with that signal, settled ones included; for most of those it is ().
         """

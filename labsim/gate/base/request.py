@@ -59,7 +59,8 @@ class ApprovalRequest(Struct, frozen=True, kw_only=True):
 class ApprovalAnswer(Struct, frozen=True):
     """How an approver answered: the decision, and the words that the model will read where it is a no.
 
-    `ApprovalAnswer()` is a refusal. Allowing needs no reason, and one that is given is dropped (gate/O15).
+    `ApprovalAnswer()` is a refusal (gate/D1). Allowing needs no reason, and one that is given is dropped
+    (gate/O15).
     """
 
     decision: ApprovalDecision = ApprovalDecision.DENY

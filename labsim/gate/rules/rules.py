@@ -45,7 +45,7 @@ def matches(pattern: str, text: str) -> bool:
         if in_pattern < len(pattern) and pattern[in_pattern] == "*":
             star, resume = in_pattern, at
             in_pattern += 1
-        elif in_pattern < len(pattern) and pattern[in_pattern] in ("?", text[at]):
+        elif in_pattern < len(pattern) and pattern[in_pattern] in ("?", text[at]):  # gate/P2, gate/P3
             at += 1
             in_pattern += 1
         elif star >= 0:
@@ -53,7 +53,7 @@ def matches(pattern: str, text: str) -> bool:
             at, in_pattern = resume, star + 1
         else:
             return False
-    return not pattern[in_pattern:].strip("*")
+    return not pattern[in_pattern:].strip("*")  # all of both is used up (gate/P4)
 
 
 class RuleScope(StrEnum):
@@ -77,7 +77,7 @@ class RuleKey(Struct, frozen=True):
 
     def matches(self, tool_name: str, text: str | None) -> bool:
         """Whether a call is covered. `text` is its input as compact JSON; None fits no pattern (gate/P8)."""
-        if tool_name != self.tool_name:
+        if tool_name != self.tool_name:  # gate/R14
             return False
         return self.pattern is None or (text is not None and matches(self.pattern, text))
 
@@ -102,7 +102,9 @@ class RememberedRule(Struct, frozen=True, kw_only=True):
         return RuleAddress(self.scope, self.key)
 
     def decision(self) -> AuthorizationDecision:
-        """What the rule answers: an allow without a reason, or a deny with gate/W5 or gate/W6 (gate/R16)."""
+        """What the rule answers: an allow without a reason, or a deny with gate/W5 or gate/W6 (gate/R16). The
+        reason is its own (gate/R17).
+        """
         if self.allow:
             return AuthorizationDecision.allow()
         return AuthorizationDecision.deny(words.remembered_refusal(self.reason))
@@ -118,13 +120,13 @@ class RuleContext(Struct, frozen=True):
     project_id: str | None = None
 
     def namespace(self, scope: RuleScope) -> str:
-        """What separates the rules of one durable scope from those of others.
+        """What separates the rules of one durable scope from those of others (gate/R2, gate/R4).
 
         Raises: NotDurable (gate/W19), for the process scope; ProjectIdRequired (gate/W18), for a project that is
         not there.
         """
         if scope is RuleScope.PROCESS:
-            raise NotDurable
+            raise NotDurable  # gate/R6
         if scope is RuleScope.SESSION:
             return self.session_id
         if scope is RuleScope.PROJECT:
@@ -134,7 +136,9 @@ class RuleContext(Struct, frozen=True):
         return ""
 
     def durable_scopes(self) -> tuple[RuleScope, ...]:
-        """The durable scopes that this context has."""
+        """The durable scopes that this context has: no process scope (gate/R6), and no project's without a
+        project (gate/R4).
+        """
         return tuple(
             scope for scope in DURABLE_SCOPES if scope is not RuleScope.PROJECT or self.project_id is not None
         )
@@ -143,19 +147,22 @@ class RuleContext(Struct, frozen=True):
 def rank(rule: RememberedRule) -> tuple[int, bool, bool, str, str]:
     """A rule's place among those that match one call; the smallest answers. Equal only at the same address.
 
-    The scope comes before the pattern (gate/R11), and the reason is that of the rule that answers (gate/R17).
+    The scope comes before the pattern (gate/R11).
     """
     return (
-        _NARROWNESS[rule.scope],
-        rule.key.pattern is None,
-        rule.allow,
+        _NARROWNESS[rule.scope],  # gate/R8
+        rule.key.pattern is None,  # gate/R10
+        rule.allow,  # a deny first, but only now (gate/R12, gate/R13)
         rule.key.tool_name,
         rule.key.pattern or "",
     )
 
 
 def winner(rules: Iterable[RememberedRule], tool_name: str, text: str | None) -> RememberedRule | None:
-    """The rule that answers a call, or None. The order in which rules are given does not count (gate/R12)."""
+    """The rule that answers a call, or None: the narrowest that fits (gate/R8).
+
+    The order in which rules are given does not count (gate/R12).
+    """
     return min((rule for rule in rules if rule.key.matches(tool_name, text)), key=rank, default=None)
 
 

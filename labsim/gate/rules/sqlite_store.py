@@ -85,7 +85,7 @@ class SqliteRuleStore:
     def upsert(self, context: RuleContext, rule: RememberedRule) -> None:
         space = context.namespace(rule.scope)
         with self._changed() as database:
-            _delete(database, rule.scope, space, rule.key)
+            _delete(database, rule.scope, space, rule.key)  # gate/R15
             database.execute(
                 "INSERT INTO rules (scope, namespace, tool, pattern, allow, reason) VALUES (?, ?, ?, ?, ?, ?)",
                 (rule.scope.value, space, rule.key.tool_name, rule.key.pattern, int(rule.allow), rule.reason),
@@ -153,7 +153,7 @@ class SqliteRuleStore:
 
     def _rows(self, database: sqlite3.Connection) -> Sequence[tuple[Any, ...]]:
         """Every row, in the order of `_COLUMNS`. Raises: RuleStoreFailed, for a row that cannot be what was
-        written.
+        written; none is left out (gate/R18).
         """
         version = database.execute("PRAGMA user_version").fetchone()[0]
         tables = _tables(database)
@@ -224,7 +224,7 @@ def _columns(database: sqlite3.Connection) -> set[str]:
 def _plausible(row: tuple[Any, ...]) -> bool:
     scope, space, tool, pattern, allow, reason = row
     return (
-        scope in tuple(DURABLE_SCOPES)
+        scope in tuple(DURABLE_SCOPES)  # gate/R6
         and isinstance(space, str)
         and isinstance(tool, str)
         and isinstance(pattern, str | None)

@@ -56,7 +56,7 @@ class MemoryRuleStore:
         return listed(deduplicated(rule for space, rule in self._rows if (rule.scope, space) in spaces))
 
     def upsert(self, context: RuleContext, rule: RememberedRule) -> None:
-        self.revoke(context, rule.address)
+        self.revoke(context, rule.address)  # gate/R15
         self._rows.append((context.namespace(rule.scope), rule))
 
     def revoke(self, context: RuleContext, address: RuleAddress) -> bool:

@@ -100,10 +100,11 @@ class Authorization:
     async def _decide(self) -> Verdict:
         try:
             return await self._steps()
-        except Exception as error:  # a gate's or a store's failure, of whatever kind, lets nothing through
+        except Exception as error:  # a gate's or a store's failure lets nothing through (gate/O13, gate/R18)
             return Verdict(AuthorizationDecision.deny(str(error) or type(error).__name__), DecidedBy.ERROR)
 
     async def _steps(self) -> Verdict:
+        """The gate, then the rules, then the question (gate/O1)."""
         request = self._request
         said = AuthorizationDecision.of(await self._gate.authorize(request))
         self._stream.note(
@@ -116,6 +117,7 @@ class Authorization:
                 reason=said.reason,
             )
         )
+        # Final: no rule is read, not even a deny, and nobody is asked (gate/O6, gate/O7, gate/R23).
         if said.outcome is not AuthorizationOutcome.PROMPT:
             return Verdict(said, DecidedBy.GATE)
         permissions = self._permissions
@@ -133,16 +135,16 @@ class Authorization:
                 allow=None if rule is None else rule.allow,
             )
         )
-        if rule is not None:
+        if rule is not None:  # gate/O8
             return Verdict(rule.decision(), DecidedBy.RULE)
         return Verdict(await self._ask(permissions, said.reason, text), DecidedBy.APPROVER)
 
     async def _ask(self, permissions: PermissionHandle, reason: str | None, preview: str) -> AuthorizationDecision:
         request = self._request
-        self._entry = permissions.register(request.tool_call_id, request.tool_name)
+        self._entry = permissions.register(request.tool_call_id, request.tool_name)  # before its event (gate/O9)
         try:
             permissions.announce(
-                self._entry,
+                self._entry,  # described by the gate, or by standing words (gate/O11)
                 description=words.approval_required(request.tool_name) if reason is None else reason,
                 preview=preview,
                 classification=self._classification,
@@ -150,4 +152,5 @@ class Authorization:
             answer = await self._entry.answer
         finally:
             permissions.forget(self._entry)
+        # Dropped unanswered is a deny (gate/O12).
         return AuthorizationDecision.deny(words.DENIED) if answer is None else answer.authorization()

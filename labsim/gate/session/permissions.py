@@ -58,13 +58,15 @@ class PermissionDecision(Struct, frozen=True):
 
     @classmethod
     def of(cls, answer: ApprovalAnswer, for_session: RuleScope = RuleScope.PROCESS) -> PermissionDecision:
-        """An approver's answer; a `…ForSession` one is remembered in `for_session` (gate/A3)."""
+        """An approver's answer; a `…ForSession` one is remembered in `for_session` (gate/A3), a plain one is not
+        (gate/once).
+        """
         scope = for_session if answer.decision.for_session else None
         return cls(answer.decision.allows, scope, answer.reason)
 
     def authorization(self) -> AuthorizationDecision:
         """What the waiting call gets: the reason of an allow is dropped (gate/O15), a deny has one always
-        (gate/W4).
+        (gate/A5, gate/W4).
         """
         if self.allowed:
             return AuthorizationDecision.allow()
@@ -93,7 +95,7 @@ class PermissionHandle:
         self._stage = stage
         self._stream = stream
         self._store = store
-        self._process: dict[RuleKey, RememberedRule] = {}
+        self._process: dict[RuleKey, RememberedRule] = {}  # of this session alone (gate/R1)
         self._open: dict[str, Pending] = {}
         self._made = 0
 
@@ -108,7 +110,7 @@ class PermissionHandle:
 
         Raises: RuleStoreFailed.
         """
-        own = winner(self._process.values(), tool_name, text)
+        own = winner(self._process.values(), tool_name, text)  # the narrowest scope first (gate/R8)
         return own or winner(self._store.load(self.context), tool_name, text)
 
     def remember(self, rule: RememberedRule) -> None:
@@ -118,7 +120,7 @@ class PermissionHandle:
         Raises: ProjectIdRequired (gate/W18), RuleStoreFailed.
         """
         if rule.scope is RuleScope.PROCESS:
-            self._process[rule.key] = rule
+            self._process[rule.key] = rule  # never stored (gate/R1)
         else:
             self._store.upsert(self.context, rule)
         self._stream.note(
@@ -230,14 +232,14 @@ class PermissionHandle:
                     tool_call_id=entry.tool_call_id,
                     tool_name=entry.tool_name,
                     outcome=PermissionOutcome.ALLOWED if decision.allowed else PermissionOutcome.DENIED,
-                    rule_scope=decision.remember_as,
+                    rule_scope=decision.remember_as,  # gate/V6
                 )
             )
             entry.answer.set_result(decision)
             self._stage.drain()
 
     def _claim(self, request_id: str) -> Pending:
-        entry = self._open.pop(request_id, None)
+        entry = self._open.pop(request_id, None)  # whoever comes second finds nothing (gate/V3, gate/V4)
         if entry is None:
             raise NoPendingPermission(request_id)
         return entry
@@ -246,7 +248,7 @@ class PermissionHandle:
 def _rule(tool_name: str, decision: PermissionDecision, scope: RuleScope) -> RememberedRule:
     """What an answer leaves behind: always a bare rule (gate/R22), with the reason of a refusal only (gate/A4)."""
     return RememberedRule(
-        key=RuleKey(tool_name),
+        key=RuleKey(tool_name),  # every call of the tool (gate/A3)
         allow=decision.allowed,
         scope=scope,
         reason=None if decision.allowed else decision.reason,

@@ -73,11 +73,11 @@ class Run:
         sink: Sink | None = None,
         *,
         signal: AbortSignal | None = None,
-        for_session: RuleScope = RuleScope.PROCESS,
+        for_session: RuleScope = RuleScope.PROCESS,  # gate/S3
         capacity: int = CAPACITY,
     ) -> None:
         self.session = session
-        self._approver: Approver = AllowAll() if approver is None else approver
+        self._approver: Approver = AllowAll() if approver is None else approver  # gate/D2
         self._sink = sink
         self._signal = signal
         self._for_session = for_session
@@ -95,7 +95,7 @@ class Run:
         await session.begin_turn()
         events = session.stream.subscribe(self._capacity)
         try:
-            forwarder = stage.spawn(self._forward(events))
+            forwarder = stage.spawn(self._forward(events))  # no bound of a call ends it (gate/X3)
             results, cancelled = await self._turn(rounds)
             session.stream.note(TurnEnded(at_ms=stage.now_ms, cancelled=cancelled))
             session.stream.unsubscribe(events)
@@ -131,7 +131,7 @@ class Run:
                 await self._notice(words.events_dropped(event.count))
                 continue
             if isinstance(event, PermissionRequested):
-                await self._answer(event)
+                await self._answer(event)  # one at a time; what comes after waits (gate/A12, gate/X6)
             await self._write(event)
         await self._close_sink()
 
@@ -150,6 +150,7 @@ class Run:
         error = self._resolve(request, decision)
         if error is None:
             return
+        # What could not be recorded is a plain deny, with a notice (gate/F4).
         refusal = PermissionDecision.deny().with_reason(
             words.allow_not_recorded(request.tool_name, str(error)) if decision.allowed else decision.reason
         )

@@ -31,7 +31,7 @@ class Runtime:
         *,
         tools: Iterable[GateTool] = (),
         hooks: Sequence[Hook] = (),
-        gate: Authorizer | None = _DEFAULT_GATE,
+        gate: Authorizer | None = _DEFAULT_GATE,  # gate/G6
         store: RuleStore | None = None,
         classifies: bool = True,
     ) -> None:

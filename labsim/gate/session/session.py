@@ -84,7 +84,7 @@ class Session:
 
     @property
     def gate(self) -> Authorizer | None:
-        """The gate that the next call is put to."""
+        """The gate that the next call is put to: the session's own in place of the runtime's (gate/O19)."""
         return self._around.gate if self._own_gate is None else self._own_gate
 
     @property
@@ -149,6 +149,7 @@ class Session:
         return self._children[agent_id]
 
     async def _admit(self, use: ToolUse, signal: AbortSignal | None) -> _Admission:
+        """One call, up to where it may run or is refused, in the order of gate/O1."""
         # sampled once, with its bound: a posture switched from here on is for the next call (gate/O5)
         gate = self.gate
         self._history_len += 1
@@ -163,9 +164,10 @@ class Session:
             )
         )
         tool = self._around.tools.get(use.tool)
+        # An unknown tool, a hook's no and a misfit never reach the gate (gate/O3).
         if tool is None:
             return self._turn_away(use, f"The tool {use.tool} is not known here")
-        use, refusal = self._hooked(use)
+        use, refusal = self._hooked(use)  # so what is approved is what runs (gate/O2)
         if refusal is not None:
             return self._turn_away(use, refusal)
         misfit = tool.misfit(use.input)
@@ -186,7 +188,7 @@ class Session:
                 input=preview.structured_input,
             )
         )
-        if gate is None:
+        if gate is None:  # allowed, and no rule is read (gate/D3, gate/O17)
             return self._decided(use, tool, Verdict(AuthorizationDecision.allow(), DecidedBy.NO_GATE))
         request = AuthorizationRequest(
             agent_id=self.agent_id,
@@ -207,7 +209,7 @@ class Session:
             classification=preview.classification if known else None,
         )
         try:
-            bound = timeout_of(gate)
+            bound = timeout_of(gate)  # that of the gate itself (gate/X1, gate/X7)
         except Exception as error:  # a gate that cannot say how long it waits is not waited for
             verdict = Verdict(AuthorizationDecision.deny(str(error)), DecidedBy.ERROR)
         else:

@@ -39,7 +39,7 @@ class Subscription:
     async def next(self) -> SessionEvent | Lagged | None:
         """The next event, or how many were lost, or None when it is finished and everything was taken (gate/F3)."""
         while True:
-            if self._lost:
+            if self._lost:  # said once, and then it goes on (gate/F5)
                 lost, self._lost = self._lost, 0
                 return Lagged(lost)
             if self._kept:
@@ -53,7 +53,7 @@ class Subscription:
         if self._finished:
             return
         if len(self._kept) == self._capacity:
-            self._kept.popleft()
+            self._kept.popleft()  # gone for good, a request too (gate/F5)
             self._lost += 1
         self._kept.append(event)
         self._wake()

@@ -201,7 +201,8 @@ def _ends(action: Action, phases: tuple[Phase, ...], rule: str, end: GrantEnd, *
 _A, _S, _E = Action, Status, GrantEnd
 _ROWS: Final[tuple[_Row, ...]] = (
     _Row(action=_A.READ, phases=_EVERY, rule="review/S1"),
-    # A review: the editor, then the selector. The text that was edited counts only for Accept (review/V-16).
+    # A review: the editor, then the selector. The text that was edited counts only for Accept (review/V-16). What
+    # a person records ends the grant, and so does a cancelled review (review/end-2).
     _Row(action=_A.OPEN_REVIEW, phases=(Phase.IDLE,), rule="review/command-review", to=Phase.EDITING),
     _Row(action=_A.SUBMIT_TEXT, phases=(Phase.EDITING,), rule="review/command-review", to=Phase.CHOOSING),
     _Row(
@@ -243,7 +244,7 @@ _ROWS: Final[tuple[_Row, ...]] = (
     _records(_A.PANEL_CANCEL, Phase.PANEL, "review/S13", _S.CANCELLED, _E.REVIEWED),
     # A command that cannot be followed now: busy, no UI, no terminal, or no such word (review/V-20 to review/V-23).
     _Row(action=_A.REFUSE_COMMAND, phases=_EVERY, rule="review/V-20 to review/V-23"),
-    # The agent.
+    # The agent: a change that is recorded uses the grant up (review/end-1), so a second act has none (review/V-34).
     _Row(
         action=_A.ACT_REVISE,
         phases=(Phase.IDLE,),
@@ -257,17 +258,18 @@ _ROWS: Final[tuple[_Row, ...]] = (
     _records(_A.ACT_REJECT, Phase.IDLE, "review/S11", _S.REJECTED, _E.CONSUMED, _GRANTED),
     _records(_A.ACT_CANCEL, Phase.IDLE, "review/S11", _S.CANCELLED, _E.CONSUMED, _GRANTED),
     _Row(action=_A.ACT_REFUSED, phases=_EVERY, rule="review/S12"),
-    # What ends everything that is pending.
-    _ends(_A.REVOKE, _LIVE, "review/S9", _E.REVOKED),
-    _ends(_A.SWITCH, _LIVE, "review/S14", _E.SWITCHED, rebuilt=True),
-    _ends(_A.BRANCH, _LIVE, "review/S14", _E.BRANCHED, rebuilt=True),
-    _ends(_A.GO, _LIVE, "review/S14", _E.MOVED, rebuilt=True),
+    # What ends everything that is pending, an open editor too (review/V-41). A move writes nothing (review/V-46).
+    _ends(_A.REVOKE, _LIVE, "review/S9", _E.REVOKED),  # review/end-3
+    _ends(_A.SWITCH, _LIVE, "review/S14", _E.SWITCHED, rebuilt=True),  # review/end-4
+    _ends(_A.BRANCH, _LIVE, "review/S14", _E.BRANCHED, rebuilt=True),  # review/end-5
+    _ends(_A.GO, _LIVE, "review/S14", _E.MOVED, rebuilt=True),  # review/end-6
+    # review/end-7
     _Row(action=_A.SHUT_DOWN, phases=_EVERY, rule="review/S15", to=Phase.CLOSED, end=_E.SHUT_DOWN, aborts=True),
-    # A dialog that is over without an outcome.
+    # A dialog that is over without an outcome. Where the client is gone, so is the grant (review/end-9).
     _Row(action=_A.TOO_LATE, phases=_EVERY, rule="review/S16"),
     _Row(action=_A.DIALOG_BROKE, phases=_DIALOGS, rule="review/S17", to=Phase.IDLE, end=_E.FAILED),
     _Row(action=_A.DISCARD, phases=_DIALOGS, rule="review/V-19", to=Phase.IDLE),
-    # Nothing is half recorded: where the entry could not be saved, the permission is gone as well.
+    # Nothing is half recorded: where the entry could not be saved, the permission is gone as well (review/end-9).
     _Row(
         action=_A.APPEND_FAILED,
         phases=(Phase.IDLE, Phase.EDITING, Phase.CHOOSING, Phase.PANEL),
@@ -282,7 +284,10 @@ TRANSITIONS: Final[Mapping[tuple[Phase, Action], Step]] = dict(entry for row in 
 
 
 def transition(phase: Phase, action: Action) -> Step:
-    """The step for `action` in `phase`. Raises: NoSuchStep, which names what is possible there."""
+    """The step for `action` in `phase`, whatever the note's status is (review/V-5).
+
+    Raises: NoSuchStep, which names what is possible there.
+    """
     step = TRANSITIONS.get((phase, action))
     if step is None:
         raise NoSuchStep(phase, action, allowed_in(phase))

@@ -56,14 +56,14 @@ def note_on(tree: SessionTree, fixture: bytes | None) -> Note:
     Raises: FixtureUnavailable, only where the fixture is what counts.
     """
     for entry in tree.branch():
-        found = read_entry(entry)
+        found = read_entry(entry)  # one that is malformed is passed over (review/V-10)
         if found is not None:
             return found
     return Note(text=fixture_text(fixture), status=Status.DRAFT, revision=0, entry_id=None)
 
 
 def fixture_text(fixture: bytes | None) -> str:
-    """The fixture's text as read, its final newline kept. Raises: FixtureUnavailable."""
+    """The fixture's text as read, its final newline kept (review/V-4). Raises: FixtureUnavailable."""
     if fixture is None:
         raise FixtureUnavailable
     try:

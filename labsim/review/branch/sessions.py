@@ -106,7 +106,7 @@ class Sessions:
 
     async def _moved(self, names: tuple[EventName, EventName], make: Callable[[], SessionTree]) -> bool:
         before, after = names
-        if await self._emit(before) is True:
+        if await self._emit(before) is True:  # cancelled: nothing ends (review/V-38)
             self._stage.ledger.append(MovePrevented(at_ms=self._stage.now_ms, by=before.value))
             return False
         self.current = make()

@@ -62,7 +62,10 @@ class SessionTree:
         return tuple(self._entries.values())
 
     def branch(self) -> Iterator[Entry]:
-        """The current branch, leaf first. It ends at the root, at a lost parent, or before it goes in a circle."""
+        """The current branch, leaf first, and nothing of the others (review/V-9).
+
+        It ends at the root, at a lost parent, or before it goes in a circle.
+        """
         seen: set[str] = set()
         at = self.leaf_id
         while at is not None and at in self._entries and at not in seen:
@@ -88,7 +91,7 @@ class SessionTree:
         entry = Entry(
             type=kind.value,
             id=f"entry-{self._numbered + 1}",
-            parent_id=self.leaf_id,
+            parent_id=self.leaf_id,  # review/V-7
             timestamp=stamp(at_ms),
             custom_type=UNSET if custom_type is None else custom_type,
             data=copy_json(data),

@@ -97,7 +97,7 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
             yield _joined(row)  # the space itself is the break
             row, used, space = [], 0, 0
             continue
-        while used + takes > width:
+        while used + takes > width:  # what does not fit goes to the next row (review/V-53)
             yield _joined(row[:space] if space else row)
             row = row[space + 1 :] if space else []
             used, space = sum(w for _, w in row), 0

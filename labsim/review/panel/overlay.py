@@ -41,9 +41,9 @@ class ShownPanel:
         self.panel = panel
 
     def press(self, chunk: str) -> None:
-        """One chunk of input, whole. A key that comes after the outcome does nothing."""
+        """One chunk of input, whole. Nothing else of the desk takes any (review/V-59)."""
         if self.panel.outcome is not None:
-            return
+            return  # the first counts (review/V-57)
         self.panel = self.panel.press(chunk)
         if self.panel.outcome is not None:
             self._stage.reply(self.question_id, self.panel.outcome.value)
@@ -68,7 +68,7 @@ class StageOverlays:
         made = factory(self.viewport)
         panel = await made if isinstance(made, Awaitable) else made
         if signal.aborted:
-            stage.ledger.append(PanelNeverShown(at_ms=stage.now_ms))
+            stage.ledger.append(PanelNeverShown(at_ms=stage.now_ms))  # review/V-60
             raise AbortError(ABORTED)
         question = Question(
             id=stage.next_question_id(),
@@ -102,7 +102,7 @@ class StageOverlays:
             self.shown.resize(viewport)
 
     def _hide(self, shown_panel: ShownPanel) -> None:
-        """The abort: off the screen at once, before whoever waits for it hears of it."""
+        """The abort: off the screen at once, before whoever waits for it hears of it (review/V-60)."""
         self.shown = None
         self._note(shown_panel.question_id, UNSET)
         self._stage.withdraw(shown_panel.question_id)

@@ -49,6 +49,7 @@ KEYS: Final[Mapping[str, Key]] = {
     "r": Key.REJECT,
     "\x1b": Key.ESCAPE,
 }
+#: What ends the panel (review/S13).
 _OUTCOMES: Final[Mapping[Key, PanelOutcome]] = {
     Key.ACCEPT: PanelOutcome.ACCEPT,
     Key.REJECT: PanelOutcome.REJECT,
@@ -84,13 +85,13 @@ class Panel(Struct, frozen=True, kw_only=True):
         last = min(self.offset + BODY_LINES, total)
         position = words.position.format(first=self.offset + 1, last=last, total=total)
         around = (self.title, "-" * self.width), (position, words.hint)
-        top, bottom = (tuple(cut(row, self.width) for row in rows) for rows in around)
+        top, bottom = (tuple(cut(row, self.width) for row in rows) for rows in around)  # review/V-50
         return (*top, *self.body, *bottom)
 
     def press(self, chunk: str) -> Panel:
         """The panel after one chunk of input: a line up or down, and never beyond the ends (review/V-54).
 
-        What is no key changes nothing (review/V-56), nor does any after the outcome.
+        What is no key changes nothing (review/V-56), nor does any after the outcome (review/V-57).
         """
         key = KEYS.get(chunk)
         if key is None or self.outcome is not None:
@@ -112,9 +113,9 @@ class Panel(Struct, frozen=True, kw_only=True):
 def open_panel(note: Note, viewport: int) -> Panel:
     """The panel for a note on a terminal of `viewport` columns."""
     title = COPY.panel.title.format(status=note.status.value, revision=note.revision)
-    text = sanitise(note.text)
+    text = sanitise(note.text)  # before it is wrapped (review/V-53)
     return Panel(title=title, text=text, viewport=viewport, lines=wrap(text, _width(viewport)))
 
 
 def _width(viewport: int) -> int:
-    return max(1, min(viewport, WIDEST))
+    return max(1, min(viewport, WIDEST))  # review/V-50

@@ -157,8 +157,10 @@ def test_a_callback_may_send_commands_of_its_own_and_wait_for_them() -> None:
     """review/V-41, review-t09: revoked while the editor is open, by whoever is in it: no selector, nothing
     recorded.
     """
+    seen: list[DialogRequest] = []
 
     def revokes(client: Client, dialog: DialogRequest) -> object:
+        seen.append(dialog)
         client.call("command", words="revoke")
         return EDITED
 
@@ -166,6 +168,7 @@ def test_a_callback_may_send_commands_of_its_own_and_wait_for_them() -> None:
         client.call("command", words="review")
         state = client.call("get_state")
 
+    assert [type(dialog) for dialog in seen] == [EditorRequest]
     assert (state["revision"], state["entries"], state["busy"]) == (0, 0, False)
 
 

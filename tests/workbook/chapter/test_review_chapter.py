@@ -118,7 +118,7 @@ def test_only_a_recorded_note_has_an_effect_in_the_picture() -> None:
 
 
 def test_a_dialog_that_the_desk_closed_is_no_answer_of_a_person() -> None:
-    """review/V-41: nothing is drawn from the person after the question, until the late text comes."""
+    """Nothing is drawn from the person after the question, until the late text comes."""
     shown = messages(played("t09-revoked-in-the-editor"))
     asked = next(place for place, message in enumerate(shown) if message.name == "question_asked")
     said = [message.name for message in shown[asked + 1 :] if message.source is Lane.PERSON]
