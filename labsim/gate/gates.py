@@ -36,7 +36,7 @@ def timeout_of(gate: Authorizer) -> Duration | None:
 
 def gate_name(gate: object) -> str:
     """How the ledger calls a gate: by its class."""
-    return type(gate.inner).__name__ if isinstance(gate, ForwardingGate) else type(gate).__name__
+    return type(gate).__name__
 
 
 class ApprovalGate(Struct, frozen=True):
@@ -77,16 +77,3 @@ class DenyAllGate(Struct, frozen=True):
         if not is_consequential(request.preview.side_effect_level):
             return AuthorizationDecision.allow()  # whatever anybody else would say (gate/G7)
         return AuthorizationDecision.deny(words.run_refuses(request.tool_name))
-
-
-class ForwardingGate:
-    """Holds a gate that was chosen at run time, and answers as it does: outcome, reason and timeout."""
-
-    def __init__(self, inner: Authorizer) -> None:
-        self.inner = inner
-
-    def timeout(self) -> Duration | None:
-        return timeout_of(self.inner)
-
-    async def authorize(self, request: AuthorizationRequest) -> AuthorizationDecision:
-        return await self.inner.authorize(request)

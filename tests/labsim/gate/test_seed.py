@@ -13,7 +13,7 @@ from labsim.errors import StageError
 from labsim.gate.approvers import AllowAll, Approver, DenyAll, EditsButNotTheNetwork, pause
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest, AuthorizationDecision
 from labsim.gate.base.terms import Duration, SideEffectLevel, is_consequential, judged
-from labsim.gate.gates import ApprovalGate, DenyAllGate, ForwardingGate, gate_name, timeout_of
+from labsim.gate.gates import ApprovalGate, DenyAllGate, timeout_of
 from labsim.stage.stage import Stage
 
 ALLOW, DENY = ApprovalDecision.ALLOW, ApprovalDecision.DENY
@@ -110,15 +110,6 @@ def test_a_refusing_gate_never_waits_and_so_has_no_bound():
     """gate/G3, gate/X8: there is no bound, and no way to set one."""
     assert DenyAllGate().timeout() is None
     assert not hasattr(DenyAllGate(), "with_timeout")
-
-
-def test_a_held_gate_answers_exactly_as_the_one_inside():
-    """Reason and timeout survive the indirection."""
-    held = ForwardingGate(ApprovalGate().with_timeout(Duration.ms(5)))
-
-    assert held.timeout() == Duration.ms(5)
-    assert said_by(held.authorize(authorization())) == said_by(ApprovalGate().authorize(authorization()))
-    assert gate_name(held) == "ApprovalGate"
 
 
 def test_an_unanswered_request_is_a_refusal():
