@@ -82,7 +82,7 @@ class FallbackInstallation(Generic[C]):
     def _entry(self, seam: Seam, name: str, handlers: list[Callable[[R, C], object]]) -> Callable[[R], bool]:
         # The list itself, not a copy: a handler added later to an installed entry does take effect (fallback/F-18).
         def entry(request: R) -> bool:
-            context = self._make_context(name)
+            context = self._make_context(name)  # a new one for each request (fallback/F-19)
             return consult(
                 handlers,
                 lambda handler: handler(request, context),

@@ -39,7 +39,7 @@ class DeleteRequest(Struct, frozen=True, kw_only=True):
     session_id: str | None
 
 
-#: A handler answers whether the work is durably done, by an authority of its own (fallback/F-26).
+#: A handler answers whether the work is durably done, by an authority of its own.
 WriteHandler = Callable[[WriteRequest], object]
 DeleteHandler = Callable[[DeleteRequest], object]
 
@@ -104,7 +104,8 @@ def consult(
 
     One that raises is recorded and skipped, and its error goes no further (fallback/F-15). What counts as success
     is the recorded program's own test, any answer that holds in a condition (fallback-0099, -0100); fallback/F-14
-    proposes to accept exactly True, but then the recorded answers would not replay.
+    proposes to accept exactly True, but then the recorded answers would not replay. That the work is done,
+    durably and by an authority of its own, is for the handler to see to; nobody looks (fallback/F-26).
     """
     for position, handler in enumerate(handlers, start=1):
         try:
@@ -142,6 +143,7 @@ def _at_once(returned: object) -> object:
     return returned
 
 
+# Calls side by side do not mix (fallback/F-40).
 _session: Final[ContextVar[str | None]] = ContextVar("labsim_mutation_session", default=None)
 
 
@@ -152,7 +154,7 @@ def current_session() -> str | None:
 
 @contextmanager
 def mutation_session(session_id: str | None, registries: FallbackRegistries) -> Iterator[None]:
-    """Name `session_id` as the origin of every request raised inside the block.
+    """Name `session_id` as the origin of every request raised inside the block (fallback/F-37).
 
     Without a session, or while no handler of either kind is registered, no scope is entered and the block
     runs in whatever scope surrounds it: a host without fallbacks does nothing extra (fallback/F-38).
