@@ -278,6 +278,7 @@ def coerce(result: ToolResult) -> ToolResult:
 
 
 def _failure(text: str) -> ToolResult:
+    """An error, which becomes its text (wrapper/W-75)."""
     return ToolResult(content=text_content(text), is_error=True)
 
 

@@ -214,7 +214,7 @@ class ToolWrapper:
         if required:
             await self._ask_a_person(tool_call_id, judged, resolution, mode, checks, signal, context)
 
-        # 16. and 17. are in `_run` (wrapper/step-16, wrapper/step-17).
+        # 16. and 17. The tool, and then the result handlers, which see what the tool was given (wrapper/W-50).
         view = _computer_view(metadata) if computer else effective
         return await self._run(tool_call_id, effective, view, signal, on_update, context)
 
@@ -246,7 +246,7 @@ class ToolWrapper:
         checks: bool,
     ) -> tuple[bool, str]:
         """Whether a person has to be asked, and the term that says so (wrapper/W-20 to wrapper/W-26)."""
-        if checks:  # no bypass touches these (wrapper/W-20, wrapper/W-24)
+        if checks:  # no bypass touches these (wrapper/W-20, wrapper/W-24, approval/A-21)
             return True, "provider safety checks are pending"
         if resolution.policy is not _PROMPT:
             return False, "the policy is allow"
@@ -377,11 +377,10 @@ class ToolWrapper:
         on_update: Callable[[ToolResult], None] | None,
         context: CallContext | None,
     ) -> ToolResult:
-        """wrapper/step-16 and wrapper/step-17: the executor, then whatever the result handlers make of it
-        (wrapper/W-47 to wrapper/W-58).
+        """wrapper/step-16 and wrapper/step-17: the executor, then whatever the result handlers make of it.
 
-        Only what gets here has a `tool_result`: a refusal was raised before (wrapper/W-57). `view` is the input as
-        `tool_result` handlers see it (wrapper/W-50).
+        Only what gets here has a `tool_result`: a refusal was raised before (wrapper/W-57). The handlers come after
+        the tool, so none of them takes its effect back (wrapper/W-58). `view` is the input as they see it.
         """
         runner = self.runner
         raised: Exception | None = None

@@ -165,7 +165,7 @@ async def _route(session: WriteSession, call: ToolCall) -> ToolResult:
     cleaned = without_anchors(content)
 
     mistyped = near_miss(path)
-    if mistyped is not None:
+    if mistyped is not None:  # dispatch/near-miss
         _note(session, call, path, Target.NEAR_MISS)
         raise ToolError(mistyped)
     # From here on a leading blank counts: the router does not trim, so such a path is a file (dispatch/D-5).
@@ -180,7 +180,7 @@ async def _route(session: WriteSession, call: ToolCall) -> ToolResult:
 
 def _parameters(params: Any) -> tuple[str, str]:
     """Path and content. The loop checks them before a call; a handler that replaced them is not checked
-    (wrapper/W-17).
+    (wrapper/W-17). The path is unwrapped as the gate did it (dispatch/D-57).
     """
     fields: Mapping[str, Any] = params if isinstance(params, Mapping) else {}
     for name in ("path", "content"):

@@ -60,7 +60,7 @@ class FallbackInstallation(Generic[C]):
         fallback/F-20).
         """
         self.remove()
-        for extension in extensions:
+        for extension in extensions:  # a kind that has no handler now gets no entry later (fallback/F-18)
             if extension.write_handlers:
                 entry = self._entry(Seam.WRITE, extension.name, extension.write_handlers)
                 self._disposers.append(self._registries.writes.add(entry))

@@ -87,7 +87,7 @@ class FallbackRegistries:
 
     @property
     def has_any(self) -> bool:
-        """Whether a handler of either kind is registered (fallback/F-38)."""
+        """Whether a handler of either kind is registered (fallback/F-13, fallback/F-38)."""
         return self.writes.has_any or self.deletes.has_any
 
 
