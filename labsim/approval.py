@@ -104,8 +104,8 @@ def normalise_policy(value: object) -> Policy | None:
 
 
 def policy_map(setting: object) -> Mapping[str, Any]:
-    """`tools.approval` as a map; anything that is not a map acts as an empty one (approval/A-10), a setting that is
-    not there too (approval/A-22).
+    """`tools.approval` as a map; anything that is not a map acts as an empty one (approval/A-10), also a setting
+    that is not there (approval/A-22).
 
     A copy, so that what somebody enters there during a call comes too late for it (wrapper/step-2).
     """

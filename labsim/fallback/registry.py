@@ -143,7 +143,7 @@ def _at_once(returned: object) -> object:
     return returned
 
 
-# Calls side by side do not mix (fallback/F-40).
+# A context variable, so that calls side by side do not mix (fallback/F-40).
 _session: Final[ContextVar[str | None]] = ContextVar("labsim_mutation_session", default=None)
 
 

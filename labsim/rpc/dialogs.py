@@ -108,7 +108,7 @@ def read_reply(dialog: Dialog, frame: Mapping[str, Any]) -> Answer:
     (rpc/R-28, rpc/R-32): that is what was recorded (rpc-0003, rpc-0028). Whoever acts on it compares it with what
     would permit, never with what would refuse.
     """
-    if truthy(frame.get("cancelled")):  # true, that is (rpc/R-27)
+    if truthy(frame.get("cancelled")):  # false does not count (rpc/R-27)
         timed_out = truthy(frame.get("timedOut")) and not isinstance(dialog, Editor)  # rpc/R-29
         return Answer(value=no_answer(dialog), cancelled=True, timed_out=timed_out)
     key = "confirmed" if isinstance(dialog, Confirm) else "value"  # rpc/R-30
