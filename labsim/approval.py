@@ -72,25 +72,27 @@ def normalise_declaration(declaration: object, args: object) -> Decision:
     if callable(declaration):
         declaration = declaration(args)
     if isinstance(declaration, str):
-        return _BARE.get(declaration, _BARE_EXEC)
+        return _BARE.get(declaration, _BARE_EXEC)  # approval/A-2
     if isinstance(declaration, Decision):  # an author's own, who may have put anything into it
         declaration = dict(zip(_DECISION_KEYS, astuple(declaration), strict=True))
     if not isinstance(declaration, Mapping):
-        return _BARE_EXEC
+        return _BARE_EXEC  # approval/A-3; UNSET, of a tool that declares nothing, comes here too (approval/A-1)
     tier = declaration.get("tier")
     reason = declaration.get("reason")
     key = declaration.get("policyKey")
     return Decision(
-        tier=_TIERS.get(tier, _EXEC) if isinstance(tier, str) else _EXEC,
+        tier=_TIERS.get(tier, _EXEC) if isinstance(tier, str) else _EXEC,  # approval/A-4
         override=declaration.get("override") is True,  # approval/A-5: 1 and "true" are not a promise
         policy=normalise_policy(declaration.get("policy")),
-        reason=reason if isinstance(reason, str) and reason else None,
+        reason=reason if isinstance(reason, str) and reason else None,  # approval/A-7, also of the key
         policy_key=key if isinstance(key, str) and key else None,
     )
 
 
 def tier_of(tool: Tool, args: object) -> Tier:
-    """Only the tier of a declaration; policy, override and reason are lost on purpose (approval/A-9)."""
+    """Only the tier of a declaration; policy, override and reason are lost on purpose (approval/A-9,
+    dispatch/D-7).
+    """
     return normalise_declaration(tool.approval, args).tier
 
 
@@ -102,7 +104,8 @@ def normalise_policy(value: object) -> Policy | None:
 
 
 def policy_map(setting: object) -> Mapping[str, Any]:
-    """`tools.approval` as a map; anything that is not a map acts as an empty one (approval/A-10).
+    """`tools.approval` as a map; anything that is not a map acts as an empty one (approval/A-10), also a setting
+    that is not there (approval/A-22).
 
     A copy, so that what somebody enters there during a call comes too late for it (wrapper/step-2).
     """
@@ -119,8 +122,9 @@ def covers(mode: object, tier: Tier) -> bool:
 
 def configured_mode(mode: object) -> ApprovalMode:
     """The mode that a settings value stands for. A missing or misspelt one opens everything (approval/A-18,
-    approval/A-19).
+    approval/A-19, approval/A-22).
     """
+    # Letter by letter (approval/A-14).
     return _MODES.get(mode, ApprovalMode.YOLO) if isinstance(mode, str) else ApprovalMode.YOLO
 
 
@@ -132,15 +136,17 @@ def is_misspelt(mode: object) -> bool:
 def user_policy(
     tool: Tool, decision: Decision, policies: Mapping[str, Any]
 ) -> tuple[Policy, str] | tuple[None, None]:
-    """The user's policy that applies, and the key that supplied it (approval/A-23 to approval/A-27)."""
+    """The user's policy that applies (approval/A-23 to approval/A-27), and the key that supplied it
+    (approval/A-26).
+    """
     if not policies:
         return None, None
     name = tool.name
-    key = decision.policy_key or name
-    policy = normalise_policy(policies.get(key))
+    key = decision.policy_key or name  # approval/A-23
+    policy = normalise_policy(policies.get(key))  # what the map itself holds; nothing is inherited (approval/A-13)
     if policy is not None:
-        return policy, key
-    if key != name:
+        return policy, key  # the other keys are not looked at (approval/A-27)
+    if key != name:  # approval/A-24
         policy = normalise_policy(policies.get(name))
         if policy is not None:
             return policy, name
@@ -156,31 +162,32 @@ def user_policy(
 def resolve(tool: Tool, args: object, *, mode: object, policies: Mapping[str, Any]) -> Resolution:
     """The policy for one call; the first matching row wins, approval/R1 to approval/R9.
 
+    What each of tool and user can force upon the other, and what not, is only this order (approval/A-28).
     `mode` is compared exactly, and may be any value: a word that is no mode covers no tier.
     Raises: whatever a function declaration raises (approval/A-8).
     """
     said = normalise_declaration(tool.approval, args)
     user, key = user_policy(tool, said, policies)
     if said.policy is _DENY:
-        return _by_tool(said, _DENY, _R1, override=said.override)
+        return _by_tool(said, _DENY, _R1, override=said.override)  # approval/R1
     if user is _DENY:
-        return _by_user(said, user, key, _R2, override=said.override)
-    if mode == "yolo":
+        return _by_user(said, user, key, _R2, override=said.override)  # approval/R2
+    if mode == "yolo":  # whoever decides here, an override is gone afterwards (wrapper/W-26)
         if said.policy is not None:
-            return _by_tool(said, said.policy, _R3, override=False)
+            return _by_tool(said, said.policy, _R3, override=False)  # approval/R3
         if user is not None:
-            return _by_user(said, user, key, _R4A, override=False)
-        return Resolution(policy=_ALLOW, tier=said.tier, source=_MODE, rule=_R4B)
+            return _by_user(said, user, key, _R4A, override=False)  # approval/R4a
+        return Resolution(policy=_ALLOW, tier=said.tier, source=_MODE, rule=_R4B)  # approval/R4b
     if said.override:
         policy = _ALLOW if said.policy is _ALLOW else _PROMPT
-        return _by_tool(said, policy, _R5, override=True)
+        return _by_tool(said, policy, _R5, override=True)  # approval/R5
     if said.policy is not None:
-        return _by_tool(said, said.policy, _R6, override=False)
+        return _by_tool(said, said.policy, _R6, override=False)  # approval/R6
     if user is not None:
-        return _by_user(said, user, key, _R7, override=False)
+        return _by_user(said, user, key, _R7, override=False)  # approval/R7
     if covers(mode, said.tier):
-        return Resolution(policy=_ALLOW, tier=said.tier, source=_MODE, rule=_R8)
-    return Resolution(policy=_PROMPT, tier=said.tier, source=_MODE, rule=_R9, reason=said.reason)
+        return Resolution(policy=_ALLOW, tier=said.tier, source=_MODE, rule=_R8)  # approval/R8
+    return Resolution(policy=_PROMPT, tier=said.tier, source=_MODE, rule=_R9, reason=said.reason)  # approval/R9
 
 
 def _by_tool(said: Decision, policy: Policy, rule: Rule, *, override: bool) -> Resolution:
@@ -196,7 +203,8 @@ def _by_tool(said: Decision, policy: Policy, rule: Rule, *, override: bool) -> R
 
 
 def _by_user(said: Decision, policy: Policy, key: str | None, rule: Rule, *, override: bool) -> Resolution:
-    # The tool's reason is dropped: it explains the tool's wish, and the user decided (approval/A-29).
+    # The tool's reason is dropped: it explains the tool's wish, and the user decided (approval/A-29). The key is
+    # the one under which the policy stood (approval/A-26).
     return Resolution(
         policy=policy, tier=said.tier, source=_USER, rule=rule, override=override, policy_key=key or None
     )
@@ -211,13 +219,13 @@ class Denied(HostError):
 
 
 def deny_text(tool_name: str, resolution: Resolution) -> str:
-    """The words of a denial (approval/A-30 to approval/A-33). A user's denial names the key that supplied it."""
-    if resolution.source is Source.USER:
+    """The words of a denial. A user's names the key that supplied it, a tool's the tool (approval/A-33)."""
+    if resolution.source is Source.USER:  # approval/A-32
         key = resolution.policy_key or tool_name
         return (
             f'Tool "{key}" is blocked by user policy.\nTo allow: remove "tools.approval.{key}: deny" from config.'
         )
-    text = f'Tool "{tool_name}" is blocked by tool policy.'
+    text = f'Tool "{tool_name}" is blocked by tool policy.'  # approval/A-30, and with a reason approval/A-31
     return f"{text}\nReason: {resolution.reason}" if resolution.reason else text
 
 
@@ -238,13 +246,13 @@ def requirement(tool: Tool, resolution: Resolution) -> Requirement:
 
 
 def prompt_text(tool: Tool, args: object, reason: str | None) -> str:
-    """The text of the approval dialog, lines joined by newlines (approval/A-35 to approval/A-38)."""
-    lines = [f"Allow tool: {tool.name}"]
+    """The text of the approval dialog, lines joined by newlines; nothing is shortened here (approval/A-39)."""
+    lines = [f"Allow tool: {tool.name}"]  # approval/A-35
     if tool.approval is UNSET and tool.name.startswith("mcp__"):
-        lines.append("Origin: MCP server tool")
-    if reason:
+        lines.append("Origin: MCP server tool")  # approval/A-36
+    if reason:  # approval/A-37
         lines.append(f"Reason: {reason}")
-    if tool.format_approval_details is not None:
+    if tool.format_approval_details is not None:  # approval/A-38
         details = tool.format_approval_details(args)
         if isinstance(details, str):
             if details:
@@ -256,7 +264,7 @@ def prompt_text(tool: Tool, args: object, reason: str | None) -> str:
 
 def truncate(text: str, limit: int = 2000) -> str:
     """At most `limit` characters, then how many were left out; can be longer than what it shortens
-    (approval/A-40).
+    (approval/A-40). A character is a Unicode code point (approval/A-41).
     """
     if len(text) <= limit:
         return text
@@ -292,7 +300,7 @@ class Settings(Struct, frozen=True):
 
 
 def approval_inputs(settings: Settings | None, auto_approve: object) -> tuple[ApprovalMode, Mapping[str, Any]]:
-    """Mode and user policies for one call, sampled once (approval/A-15 to approval/A-18, wrapper/step-2).
+    """Mode and user policies for one call, sampled once (wrapper/step-2).
 
     `settings` is None where the context has no reader. Auto-approve forces yolo whatever is configured, and
     leaves the user's policies in force (approval/A-15, approval/A-21).
@@ -301,4 +309,4 @@ def approval_inputs(settings: Settings | None, auto_approve: object) -> tuple[Ap
         return ApprovalMode.YOLO, policy_map(settings.policies) if settings is not None else {}
     if settings is None:
         return ApprovalMode.ALWAYS_ASK, {}  # approval/A-16: nothing to read fails closed
-    return configured_mode(settings.mode), policy_map(settings.policies)
+    return configured_mode(settings.mode), policy_map(settings.policies)  # approval/A-17

@@ -77,7 +77,7 @@ class _Line(Struct, frozen=True):
     control: ActiveControl | None
 
     def applied(self, rules: Iterable[BashRule]) -> _Applied | None:
-        """The first rule that applies, in list order (approval/A-47 to approval/A-49)."""
+        """The first rule that applies, in list order (approval/A-49)."""
         return next((found for rule in rules if (found := self._applies(rule)) is not None), None)
 
     def refused(self, rules: Iterable[BashRule]) -> BashRule | None:
@@ -90,11 +90,12 @@ class _Line(Struct, frozen=True):
         if not self.text:
             return None  # approval/A-46
         if rule.approval is Policy.ALLOW:
-            # An allow speaks for everything that would run, so it needs the whole text and nothing hidden in it.
+            # An allow speaks for everything that would run, so it needs the whole text and nothing hidden in it
+            # (approval/A-47).
             return _Applied(rule) if self.control is None and rule.matches(self.text) else None
         if rule.matches(self.text):
             return _Applied(rule)
-        # A restriction holds wherever the restrained command stands.
+        # A restriction holds wherever the restrained command stands (approval/A-48).
         return next((_Applied(rule, segment) for segment in self.segments if rule.matches(segment)), None)
 
 
@@ -125,15 +126,15 @@ def _explain_line(text: str, rules: Sequence[BashRule]) -> BashVerdict:
     applied = line.applied(rules)
     rule = applied.rule if applied is not None else None
     if rule is not None and rule.approval is Policy.DENY:
-        row, decision = BashRow.DENY, _restrained(rule)
+        row, decision = BashRow.DENY, _restrained(rule)  # approval/B1
     elif critical is not None:
-        row, decision = BashRow.CRITICAL, _CRITICAL
+        row, decision = BashRow.CRITICAL, _CRITICAL  # approval/B2
     elif rule is not None and rule.approval is Policy.ALLOW:
-        row, decision = BashRow.ALLOW, _ALLOWED
+        row, decision = BashRow.ALLOW, _ALLOWED  # approval/B3
     elif rule is not None:
-        row, decision = BashRow.PROMPT, _restrained(rule)
+        row, decision = BashRow.PROMPT, _restrained(rule)  # approval/B4
     else:
-        row, decision = BashRow.BARE, _BARE
+        row, decision = BashRow.BARE, _BARE  # approval/B5
     return BashVerdict(
         decision=decision,
         row=row,
@@ -176,12 +177,13 @@ def _explain_chain(text: str, chain: tuple[ChainLink, ...], rules: Sequence[Bash
             critical=critical,
         )
 
+    # The strictest answer counts: of the chain as a whole (approval/A-59a), or of one command (approval/A-59b).
     for wanted in (Policy.DENY, Policy.PROMPT):
         for row, found in ((BashRow.CHAIN, for_chain), (BashRow.CHAIN_COMMANDS, for_links)):
             for applied in found:
                 if applied.rule.approval is wanted:
                     return verdict(row, _restrained(applied.rule), applied)
-    if critical is not None:
+    if critical is not None:  # only after the prompts (approval/A-60)
         return verdict(BashRow.CHAIN_COMMANDS, _CRITICAL)
     if len(for_links) == len(links):  # every rule left is an allow, and every command has one
         return verdict(BashRow.CHAIN_COMMANDS, _ALLOWED, for_links[0])
@@ -196,7 +198,7 @@ _CRITICAL: Final = Decision(Tier.EXEC, override=True, reason=CRITICAL_REASON)
 
 
 def _restrained(rule: BashRule) -> Decision:
-    """What a deny or a prompt rule makes of a call; the reason names its pattern."""
+    """What a deny or a prompt rule makes of a call; the reason names its pattern (approval/B1, approval/B4)."""
     said = "Blocked by bash pattern" if rule.approval is Policy.DENY else "Prompt required by bash pattern"
     return Decision(Tier.EXEC, override=True, policy=rule.approval, reason=f"{said}: {rule.match}")
 

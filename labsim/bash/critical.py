@@ -49,7 +49,7 @@ class CriticalShape(Struct, frozen=True, gc=False):
 
 
 def critical_rule(command: str) -> CriticalRule | None:
-    """The first group of shapes that `command` shows, or None."""
+    """The first group of shapes that `command` shows, wherever in its text (approval/A-56), or None."""
     return next((shape.rule for shape in CRITICAL_SHAPES if shape.found_in(command)), None)
 
 
@@ -156,9 +156,13 @@ def _netcat_with_program(command: str) -> bool:
 
 _C: Final = CriticalRule
 CRITICAL_SHAPES: Final = (
+    # approval/C1
     CriticalShape(_C.C1, "rm with a recursive or forcing option, on a path from the root", _rm_of_absolute),
+    # approval/C2
     CriticalShape(_C.C2, "rm that may take the root itself", _rm_without_guard),
+    # approval/C3
     CriticalShape(_C.C3, "rm under sudo", _search(rf"\bsudo{_S}+rm\b")),
+    # approval/C4
     CriticalShape(
         _C.C4, "chmod -R with an octal mode, from the root", _search(rf"\bchmod{_S}+-R{_S}+[0-7]+{_S}+/")
     ),
@@ -167,32 +171,42 @@ CRITICAL_SHAPES: Final = (
         "chmod -R with a symbolic mode, from the root",
         _search(rf"\bchmod{_S}+-R{_S}+[-ugoa+=rwxXst,]+{_S}+/", exact_case=True),
     ),
+    # approval/C5
     CriticalShape(_C.C5, "chown -R from the root", _search(rf"\bchown{_S}+-R{_S}+[^{BLANKS}]+{_S}+/")),
+    # approval/C6
     CriticalShape(_C.C6, "the opening of a fork bomb", _search(rf":\(\){_S}*\{{{_S}*:{_S}*\|{_S}*:")),
+    # approval/C7
     CriticalShape(_C.C7, "a redirect onto a disk", _search(rf">{_S}*/dev/sd[a-z]")),
     CriticalShape(_C.C7, "making a file system", _search(r"\bmkfs(?:\.|\b)")),
     CriticalShape(_C.C7, "dd onto a device", _dd_to_device),
     CriticalShape(_C.C7, "shredding a device", _search(rf"\bshred{_S}+/dev/")),
     CriticalShape(_C.C7, "setting up disk encryption", _search(r"\bcryptsetup\b")),
+    # approval/C8
     CriticalShape(_C.C8, "a redirect onto an account file", _search(rf">{_S}*{_ACCOUNT_FILE}")),
     CriticalShape(_C.C8, "tee onto an account file", _search(rf"\btee{_S}+(?:-a{_S}+)?{_ACCOUNT_FILE}")),
+    # approval/C9
     CriticalShape(_C.C9, "a download piped into a shell", _fetch_into_shell),
+    # approval/C10
     CriticalShape(
         _C.C10,
         "a shell that reads a download as its script",
         _search(rf"{_BOUNDARY}(?:bash|sh|zsh|source|\.){_S}+<\({_S}*{_FETCH}"),
     ),
+    # approval/C11
     CriticalShape(
         _C.C11,
         "eval of a download",
         _search(rf"\beval{_S}+(?:[\"'`]?\$\(|`){_S}*{_FETCH}"),
     ),
+    # approval/C12
     CriticalShape(_C.C12, "killing process 1", _search(rf"\bkill{_S}+-9{_S}+1\b", exact_case=True)),
+    # approval/C13
     CriticalShape(
         _C.C13,
         "shutting the machine down",
         _search(rf"{_BOUNDARY}(?:shutdown|poweroff|reboot|halt)(?:[{BLANKS};|&]|\Z)"),
     ),
     CriticalShape(_C.C13, "init to run level 0", _search(rf"{_BOUNDARY}init{_S}+0\b")),
+    # approval/C14
     CriticalShape(_C.C14, "netcat that starts a program", _netcat_with_program),
 )

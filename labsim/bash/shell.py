@@ -132,14 +132,14 @@ def active_control(command: str) -> ActiveControl | None:
         if character not in CONTROL_CHARACTERS:
             continue
         if quoting is Quoting.BARE:
-            return ActiveControl(character, at, ControlRule.UNQUOTED)
+            return ActiveControl(character, at, ControlRule.UNQUOTED)  # approval/A-51
         if quoting is Quoting.DOUBLE and character in _EXPANDS_IN_DOUBLE:
-            return ActiveControl(character, at, ControlRule.EXPANDS)
+            return ActiveControl(character, at, ControlRule.EXPANDS)  # approval/A-52
         if suspect is None:
             suspect = (character, at)  # literal here, as long as nobody reads it a second time (approval/A-53)
     if suspect is None:
         return None
-    option = _REINTERPRETING.search(command)
+    option = _REINTERPRETING.search(command)  # approval/A-54
     return None if option is None else ActiveControl(*suspect, ControlRule.REINTERPRETED, option=option.group())
 
 

@@ -19,6 +19,7 @@ from labsim.tool import Tool
 def bash_tool(executor: InertExecutor, patterns: object = (), *, compound: bool = False) -> Tool:
     """A tool named `bash` under the rules of a `bash.patterns` setting, given as it stands in the configuration.
 
+    It has no executor but an inert one, so no command is ever run (approval/A-50).
     `compound` is the switch for chains of commands (approval/A-58), off by default as in the host.
     """
     rules = parse_rules(patterns)

@@ -177,9 +177,9 @@ class HandlerContext:
         self, opened: Callable[[AbortSignal | None], Awaitable[Any]], passed: AbortSignal | None
     ) -> Any:
         tied = AbortSignal(self._runner.stage)
-        ends = [tied.follow(each) for each in (self.signal, passed) if each is not None]
+        ends = [tied.follow(each) for each in (self.signal, passed) if each is not None]  # wrapper/W-64
         if self._budget is not None:
-            self._budget.pause()
+            self._budget.pause()  # wrapper/W-14
         try:
             return await opened(tied)
         finally:

@@ -94,14 +94,14 @@ class _Prepared(Struct, kw_only=True):
 class AgentLoop:
     """Prepares and runs batches of calls for the tools of one runner.
 
-    A tool is found by its name or by the name it has on the wire; of two with one name, the last counts
-    (wrapper/W-65). The calls of a batch run one after another, in call order.
+    A tool is found by its name or by the name it has on the wire; of two with one name, the last counts. The calls
+    of a batch run one after another, in call order.
     """
 
     def __init__(self, runner: Runner, wrappers: Iterable[ToolWrapper], validate: Validate) -> None:
         self.runner = runner
         self._validate = validate
-        self._by_name = {wrapper.tool.name: wrapper for wrapper in wrappers}
+        self._by_name = {wrapper.tool.name: wrapper for wrapper in wrappers}  # the last one counts (wrapper/W-65)
         self._by_wire_name = {
             wrapper.tool.custom_wire_name: wrapper
             for wrapper in self._by_name.values()
@@ -118,6 +118,7 @@ class AgentLoop:
         """
         if context is None:
             context = CallContext(settings=self.runner.session_settings)
+        # All of them, in call order, before any of them starts (wrapper/W-66).
         prepared = [await self._prepare(call, context.settings, signal) for call in message]
         scheduled = tuple(ScheduledCall(call.id, call.name) for call in message)
         results: list[LoopResult] = []
@@ -129,9 +130,7 @@ class AgentLoop:
     # -- preparation
 
     async def _prepare(self, call: ModelCall, settings: Settings | None, signal: AbortSignal | None) -> _Prepared:
-        """Validate, ask the hook, validate what it returned (wrapper/W-66 to wrapper/W-74). Nothing has started
-        yet.
-        """
+        """Validate, ask the hook, validate what it returned. Nothing has started yet."""
         prepared = _Prepared(call=call, wrapper=self._by_name.get(call.name) or self._by_wire_name.get(call.name))
         if prepared.wrapper is None:
             prepared.ending, prepared.text = LoopEnding.NOT_FOUND, not_found(call.name, tuple(self._by_name))
@@ -146,6 +145,7 @@ class AgentLoop:
         replacement = await self._hook(prepared, tool, settings, signal)
         if replacement is UNSET:
             return prepared  # what was changed in place stays, and nobody looks at it again (wrapper/W-72)
+        # The wrapper would use it as it is; only here the schema is asked again (wrapper/W-76).
         checked = self._check(tool, call.id, replacement, Checked.REPLACEMENT)
         if isinstance(checked, Invalid):
             prepared.ending, prepared.text = LoopEnding.INVALID_REPLACEMENT, checked.message
@@ -199,7 +199,7 @@ class AgentLoop:
                 ToolCallInput(tool_name=tool.name, tool_call_id=call_id, input=args), signal
             )
         except HostError as refusal:
-            prepared.ending, prepared.text = LoopEnding.BLOCKED, str(refusal)
+            prepared.ending, prepared.text = LoopEnding.BLOCKED, str(refusal)  # wrapper/W-69
             ended(HookOutcome.BLOCKED, prepared.text)
             return UNSET
         if replacement is not UNSET:
@@ -213,7 +213,7 @@ class AgentLoop:
     async def _take_turn(self, prepared: _Prepared, signal: AbortSignal | None, context: CallContext) -> LoopResult:
         """Answer for a call that preparation ended, or run it."""
         call = prepared.call
-        if prepared.ending is None or prepared.ending.started:
+        if prepared.ending is None or prepared.ending.started:  # a blocked call has one, too (wrapper/W-69)
             self.runner.stage.ledger.append(
                 ToolExecutionStart(
                     at_ms=self.runner.stage.now_ms,
@@ -225,6 +225,7 @@ class AgentLoop:
         if prepared.ending is not None or prepared.wrapper is None:
             return self._result(prepared, _failure(prepared.text))
         try:
+            # To the wrapper a replacement is the original input (wrapper/W-77).
             given = await prepared.wrapper.execute(call.id, prepared.args, signal=signal, context=context)
         except LabsimError:
             raise
@@ -277,6 +278,7 @@ def coerce(result: ToolResult) -> ToolResult:
 
 
 def _failure(text: str) -> ToolResult:
+    """An error, which becomes its text (wrapper/W-75)."""
     return ToolResult(content=text_content(text), is_error=True)
 
 

@@ -128,16 +128,20 @@ class Runner:
     def _note_fallback(self, event: Event) -> None:
         self.stage.ledger.append(replace(event, at_ms=self.stage.now_ms))
 
-    # -- markers (wrapper/W-1 to wrapper/W-4)
+    # -- markers
 
     def mark_tool_call_emitted(self, tool_call_id: str, tool_name: str) -> None:
-        """Note that the loop emitted `tool_call` for this call; the oldest note goes when 512 are kept."""
+        """Note that the loop emitted `tool_call` for this call, by its id and its tool's name (wrapper/W-1); the
+        oldest note goes when 512 are kept (wrapper/W-4).
+        """
         while len(self._markers) >= MARKERS_KEPT:
             self._markers.popitem(last=False)
         self._markers[tool_call_id, tool_name] = None
 
     def consume_tool_call_emitted(self, tool_call_id: str, tool_name: str) -> bool:
-        """Whether there was such a note; it is gone afterwards."""
+        """Whether there was such a note, for this id and this tool (wrapper/W-1); it is gone afterwards
+        (wrapper/W-2).
+        """
         if not self._markers:
             return False
         key = (tool_call_id, tool_name)
@@ -146,12 +150,12 @@ class Runner:
         del self._markers[key]
         return True
 
-    # -- preview (wrapper/W-27, wrapper/W-28)
+    # -- preview
 
     def install_preview_waiter(
         self, waiter: Callable[[str, AbortSignal | None], Awaitable[None]]
     ) -> Callable[[], None]:
-        """Have scheduled calls wait for their preview. One slot: this replaces whoever was there.
+        """Have scheduled calls wait for their preview. One slot: this replaces whoever was there (wrapper/W-28).
 
         Returns what takes it out again, which does nothing once another waiter has the slot.
         """
@@ -164,8 +168,8 @@ class Runner:
         return dispose
 
     async def wait_for_preview(self, tool_call_id: str, signal: AbortSignal | None) -> None:
-        """Wait until the call is on screen; at once where nobody waits for that. Raises: AbortError
-        (wrapper/W-29).
+        """Wait until the call is on screen; not at all where nobody shows previews (wrapper/W-28). Raises:
+        AbortError (wrapper/W-29).
         """
         if self._preview is None:
             return
@@ -190,8 +194,9 @@ class Runner:
     async def emit_tool_call(self, event: ToolCallInput, signal: AbortSignal | None) -> Any:
         """Let the `tool_call` handlers see a call. Returns the replacement input, or UNSET for none.
 
-        The last truthy answer stands alone: what an earlier one replaced is forgotten (wrapper/W-9). A block ends
-        the round, whatever input came with it (wrapper/W-10).
+        All of them see the same `event`, whatever an earlier one answered (wrapper/W-8). The last truthy answer
+        stands alone: what an earlier one replaced is forgotten (wrapper/W-9). A block ends the round, whatever
+        input came with it (wrapper/W-10).
         Raises: HostError, if a handler blocked, failed, took too long, or the signal was aborted meanwhile.
         """
         kept: Any = UNSET
@@ -212,7 +217,7 @@ class Runner:
             kept = answer
             replacement = field_of(answer, "input")
             self._note(path, event, "no replacement" if replacement is UNSET else "replaces", replacement)
-        if signal is not None and signal.aborted and self.on_tool_call:
+        if signal is not None and signal.aborted and self.on_tool_call:  # wrapper/W-15
             raise HostError(CANCELLED)
         return UNSET if kept is UNSET else field_of(kept, "input")
 
@@ -249,28 +254,27 @@ class Runner:
                 continue
             for name in ("content", "details", "is_error"):
                 value = field_of(answer, name)
-                if value is not UNSET:
+                if value is not UNSET:  # there, be it false; the next handler sees it (wrapper/W-51)
                     setattr(event, name, value)
                     changed = True
         return changed
 
     async def emit(self, name: EventName, event: Any) -> Any:
-        """Any other event: handlers in turn, failures reported and skipped, so that a handler of an approval event
-        decides nothing by failing (wrapper/W-34, wrapper/W-59, wrapper/W-60).
+        """Any other event: handlers in turn, failures reported and skipped.
 
-        Returns: the last truthy answer where the event can be vetoed (wrapper/W-61), else None.
+        Returns: the last truthy answer where the event can be vetoed, else None.
         """
         return await self.emit_to(self.handlers(name), name, event)
 
     async def emit_to(self, round_of: Sequence[Registered], name: EventName, event: Any) -> Any:
-        """`emit`, for a round that the caller already holds."""
+        """`emit`, for a round that the caller already holds: one handler after another (wrapper/W-59)."""
         kept = None
         for path, handler in round_of:
             if type(handler) is PlainHandler:
                 self._hear(path, handler, event, name)
                 continue
             answer = await self._call_skipping(path, handler, event, name)
-            if name in _VETOABLE and truthy(answer):
+            if name in _VETOABLE and truthy(answer):  # wrapper/W-61
                 kept = answer
                 if field_of(answer, "cancel") is True:
                     break
@@ -301,6 +305,9 @@ class Runner:
     async def _call_skipping(
         self, path: str, handler: Handler, event: Any, name: EventName, budget_ms: int = EVENT_BUDGET_MS
     ) -> Any:
+        """One handler of any other event. One that fails is reported, answers nothing (wrapper/W-60), and so
+        changes no decision (wrapper/W-34) and no result (wrapper/W-56).
+        """
         try:
             return await self._call(handler, event, budget_ms, None)
         except HandlerTookTooLong:

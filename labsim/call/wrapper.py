@@ -141,12 +141,14 @@ class ToolWrapper:
         tool, runner = self.tool, self.runner
         ledger, clock = runner.stage.ledger, runner.stage.clock
 
-        # 1. The loop may have emitted `tool_call` already; the note of it is used up here, whatever follows.
+        # 1. The loop may have emitted `tool_call` already; the note of it is used up here, whatever follows
+        # (wrapper/step-1, wrapper/W-3).
         already_emitted = runner.consume_tool_call_emitted(tool_call_id, tool.name)
         if already_emitted:
             ledger.append(MarkerConsumed(at_ms=clock.now_ms, tool_name=tool.name, tool_call_id=tool_call_id))
 
-        # 2. Settings are read once: what somebody changes while a dialog is open comes too late for this call.
+        # 2. Settings are read once: what somebody changes while a dialog is open comes too late for this call
+        # (wrapper/step-2).
         if context is None:
             mode, policies = approval_inputs(runner.session_settings, None)  # approval/A-20
         else:
@@ -168,32 +170,35 @@ class ToolWrapper:
         if computer and metadata is not None:
             judged = {"actions": metadata.get("actions")}  # a computer call is judged on its actions (wrapper/W-18)
 
-        # 3. A deny on the original input is silent and final: no handler gets to rewrite it away (wrapper/W-5).
+        # 3. A deny on the original input is silent and final: no handler gets to rewrite it away (wrapper/step-3,
+        # wrapper/W-5).
         resolution = self._resolve(tool_call_id, judged, mode, policies, "original")
         if resolution.policy is _DENY:
             raise Denied(tool.name, resolution)
 
-        # 4. Handlers may block, or hand back another input.
+        # 4. Handlers may block, or hand back another input (wrapper/step-4). They get the input itself, so a change
+        # in place stays (wrapper/W-19).
         effective = params
         if not already_emitted and runner.on_tool_call:
             seen = _computer_view(metadata) if computer else params
             event = ToolCallInput(tool_name=tool.name, tool_call_id=tool_call_id, input=seen)
             replacement = await runner.emit_tool_call(event, signal)
             if replacement is not UNSET and not computer:
-                effective = judged = replacement  # used as it is, unvalidated (wrapper/W-17)
+                effective = judged = replacement  # used as it is, unvalidated (wrapper/W-17, wrapper/W-76)
 
-        # 5. What was asked for may not be what would run now, so it is judged again.
+        # 5. What was asked for may not be what would run now, so it is judged again (wrapper/step-5).
         resolution = self._resolve(tool_call_id, judged, mode, policies, "effective")
 
-        # 6. Whoever dispatched this call learns the effective tier, even of a call that is then denied.
+        # 6. Whoever dispatched this call learns the effective tier, even of a call that is then denied
+        # (wrapper/step-6).
         if context is not None and context.xdev_tier_resolved is not None:
             context.xdev_tier_resolved(resolution.tier)
 
-        # 7. Nobody is told that a decision is needed: it is made already (wrapper/W-36).
+        # 7. Nobody is told that a decision is needed: it is made already (wrapper/step-7, wrapper/W-36).
         if resolution.policy is _DENY:
             raise Denied(tool.name, resolution)
 
-        # 8.
+        # 8. The one question that is left: whether a person must be asked (wrapper/step-8).
         required, because = self._prompt_required(
             resolution, policies, context, judged, unchanged=identical(effective, params), checks=bool(checks)
         )
@@ -209,7 +214,7 @@ class ToolWrapper:
         if required:
             await self._ask_a_person(tool_call_id, judged, resolution, mode, checks, signal, context)
 
-        # 16. and 17.
+        # 16. and 17. The tool, and then the result handlers, which see what the tool was given (wrapper/W-50).
         view = _computer_view(metadata) if computer else effective
         return await self._run(tool_call_id, effective, view, signal, on_update, context)
 
@@ -241,22 +246,23 @@ class ToolWrapper:
         checks: bool,
     ) -> tuple[bool, str]:
         """Whether a person has to be asked, and the term that says so (wrapper/W-20 to wrapper/W-26)."""
-        if checks:
-            return True, "provider safety checks are pending"  # no bypass touches these (wrapper/W-24)
+        if checks:  # no bypass touches these (wrapper/W-20, wrapper/W-24, approval/A-21)
+            return True, "provider safety checks are pending"
         if resolution.policy is not _PROMPT:
             return False, "the policy is allow"
         if context is None:
             return True, "the policy is prompt"
         if context.acp_approved_args is not UNSET and same(judged, context.acp_approved_args):
-            return False, "a client approved exactly these arguments"
+            return False, "a client approved exactly these arguments"  # wrapper/W-23
         if context.xdev_approved is not True:
             return True, "the policy is prompt"
         if not unchanged:
-            return True, "the outer approval was for another input object"
+            return True, "the outer approval was for another input object"  # wrapper/W-21
         key = resolution.policy_key or self.tool.name
-        if resolution.override or key in policies:  # an entry counts even if its value is no policy (wrapper/W-22)
+        # An entry counts even if its value is no policy (wrapper/W-22, approval/A-12).
+        if resolution.override or key in policies:
             return True, "the prompt is explicit, so the outer approval does not cover it"
-        return False, "the outer gate approved this call already"
+        return False, "the outer gate approved this call already"  # wrapper/W-25
 
     async def _ask_a_person(
         self,
@@ -274,12 +280,14 @@ class ToolWrapper:
         """
         tool, runner = self.tool, self.runner
 
-        # 9. Nobody is asked about a call that is not on screen yet.
+        # 9. Nobody is asked about a call that is not on screen yet (wrapper/step-9).
         if self._is_scheduled(tool_call_id, context):
             await runner.wait_for_preview(tool_call_id, signal)
 
-        # 10. Unheard unless somebody listens to one of the two; then both are emitted (wrapper/W-30).
+        # 10. Unheard unless somebody listens to one of the two; then both are emitted (wrapper/W-30). That there is
+        # somebody to ask has not been looked at yet (wrapper/step-10, wrapper/W-35).
         heard = bool(runner.handlers(EventName.APPROVAL_REQUESTED) or runner.handlers(EventName.APPROVAL_RESOLVED))
+        # The context's, not the runner's (wrapper/W-31).
         session_id = context.session_id if context is not None and context.session_id is not None else ""
         if heard:
             await runner.emit_to(
@@ -296,7 +304,7 @@ class ToolWrapper:
             )
 
         async def resolved(*, approved: bool, reason: str | None = None) -> None:
-            """Say how it ended; a refusal with why (wrapper/W-33)."""
+            """Say how it ended; a refusal with why."""
             if heard:
                 await runner.emit_to(
                     runner.on_resolved,
@@ -311,33 +319,34 @@ class ToolWrapper:
                     ),
                 )
 
-        # 11. Nobody to ask is a refusal, never a silent yes.
+        # 11. Nobody to ask is a refusal, never a silent yes, and says so (wrapper/step-11, wrapper/W-33).
         if not runner.ui.has_ui:
             await resolved(approved=False, reason=NO_UI_REASON)
             raise HostError(_no_ui_text(tool.name, safety=bool(checks)))
 
-        # 12. No third argument: the dialog knows neither the signal nor a timeout (wrapper/W-16, wrapper/W-47,
-        # rpc/R-46).
+        # 12. No third argument: the dialog knows neither the signal nor a timeout (wrapper/step-12, wrapper/W-16,
+        # wrapper/W-47, rpc/R-46).
         prompt = prompt_text(tool, judged, resolution.reason)
         if checks:
             prompt = f"{prompt}\n{safety_text(checks)}"
         try:
             choice = await runner.ui.select(prompt, APPROVAL_OPTIONS)
         except Exception as error:
-            # 13. A dialog that broke is a refusal too, also if its client went away; its error is the caller's
-            # (wrapper/W-41, rpc/R-42).
+            # 13. A dialog that broke is a refusal too, also if its client went away: its message is the reason
+            # (wrapper/W-33), its error the caller's (wrapper/step-13, rpc/R-42).
             reason = ABORTED_REASON if isinstance(error, ThrownValue) else str(error)
             await resolved(approved=False, reason=reason)
             raise
 
-        # 14. Only the exact label is a yes (wrapper/W-40).
+        # 14. Only the exact label is a yes (wrapper/step-14, wrapper/W-40); anything else is a person's no
+        # (wrapper/W-33).
         approved = isinstance(choice, str) and choice == APPROVE
         await resolved(approved=approved, reason=None if approved else DENIED_REASON)
         if not approved:
-            raise HostError(f"Tool call denied by user: {tool.name}")
+            raise HostError(f"Tool call denied by user: {tool.name}")  # wrapper/W-41
 
-        # 15. The same yes acknowledges the checks (wrapper/W-46), where there is somewhere to say so
-        # (wrapper/W-45).
+        # 15. The same yes acknowledges the checks (wrapper/step-15, wrapper/W-46), where there is somewhere to say
+        # so (wrapper/W-45).
         if checks:
             if context is None:
                 raise HostError("Provider safety approval context is unavailable")
@@ -368,11 +377,10 @@ class ToolWrapper:
         on_update: Callable[[ToolResult], None] | None,
         context: CallContext | None,
     ) -> ToolResult:
-        """wrapper/step-16 and wrapper/step-17: the executor, then whatever the result handlers make of it
-        (wrapper/W-47 to wrapper/W-58).
+        """wrapper/step-16 and wrapper/step-17: the executor, then whatever the result handlers make of it.
 
-        Only what gets here has a `tool_result`: a refusal was raised before (wrapper/W-57). `view` is the input as
-        `tool_result` handlers see it (wrapper/W-50).
+        Only what gets here has a `tool_result`: a refusal was raised before (wrapper/W-57). The handlers come after
+        the tool, so none of them takes its effect back (wrapper/W-58). `view` is the input as they see it.
         """
         runner = self.runner
         raised: Exception | None = None
@@ -402,7 +410,7 @@ class ToolWrapper:
             tool_name=self.tool.name,
             tool_call_id=tool_call_id,
             input=view,
-            content=text_content(str(raised)) if result is None else result.content,
+            content=text_content(str(raised)) if result is None else result.content,  # wrapper/W-48
             details=UNSET if result is None else result.details,
             is_error=raised is not None or (result is not None and result.is_error is True),  # wrapper/W-49
         )
@@ -418,7 +426,7 @@ class ToolWrapper:
             event.content = UNSET if result is None else result.content
         if event.details is None:
             event.details = UNSET if result is None else result.details
-        return ToolResult(
+        return ToolResult(  # of other keys nothing is left (wrapper/W-55)
             content=event.content,
             details=event.details,
             is_error=True if event.is_error is True else UNSET,

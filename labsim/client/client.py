@@ -363,7 +363,7 @@ class Client:
                     self._responses[command_id] = frame
                 case {"type": "extension_ui_request"}:
                     self._take_request(recorded)
-                case {"type": "rpc_chunk"}:  # nobody has negotiated protocol 2
+                case {"type": "rpc_chunk"}:  # nobody has negotiated protocol 2 (rpc/R-59)
                     self._broken = StreamBroken(recorded.line)
                 case Mapping():
                     pass

@@ -70,7 +70,7 @@ def parse_address(path: str) -> Address | None:
         return None
     name = text[len(XD) :]
     if not name:
-        return Address(None)
+        return Address(None)  # dispatch/D-2
     return None if re.search(r"[/?#]", name) else Address(name)
 
 

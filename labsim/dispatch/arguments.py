@@ -42,6 +42,7 @@ def repaired(schema: Mapping[str, Any], value: Any, path: str = "") -> tuple[Any
 
 
 def _converted(types: tuple[str, ...], value: Any, path: str) -> tuple[Any, tuple[Repair, ...]]:
+    """A value of none of the types, made one of them where that is possible (dispatch/D-38)."""
     if isinstance(value, str):
         number = _number_in(value)
         if number is not None and any(is_of_type(number, name) for name in types):
@@ -67,6 +68,7 @@ def _number_in(text: str) -> int | float | None:
 def _object(
     schema: Mapping[str, Any], value: Mapping[str, Any], path: str
 ) -> tuple[Mapping[str, Any], tuple[Repair, ...]]:
+    """An object without the keys that are unknown, or null and optional (dispatch/D-38)."""
     properties: Mapping[str, Any] = schema.get("properties", {})
     required = schema.get("required", ())
     closed = schema.get("additionalProperties", True) is False
@@ -121,7 +123,7 @@ def read_arguments(tool: Tool, content: str) -> Arguments:
     try:
         parsed = parse_json(content)
     except NotJson as error:
-        # The same words around whatever the parser says (dispatch/D-40).
+        # The same words around whatever the parser says (dispatch/D-35, dispatch/D-40).
         text = f"{address} expects a JSON args object as content ({error}). Write `?` for docs."
         raise ContentRefused("dispatch/D-30", text) from None
     if not isinstance(parsed, dict):

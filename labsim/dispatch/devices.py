@@ -57,8 +57,8 @@ class DeviceState(Struct, frozen=True, kw_only=True):
         return None
 
     def gated(self, device: Device) -> ToolWrapper:
-        """The device behind its own gate. There is no way to one without: a plain call gets this too
-        (dispatch/D-55).
+        """The device behind its own gate, put there now if need be (dispatch/step-5). There is no way to one
+        without: a plain call gets this too (dispatch/D-55).
         """
         return device.wrapper if device.wrapper is not None else self.decorate(device.tool)
 

@@ -69,6 +69,7 @@ async def dispatch(ledger: Ledger, state: DeviceState, name: str, content: str, 
             _ended(ledger, call, record, Ending.RAISED)
             raise
         _ended(ledger, call, record, Ending.ERROR_RESULT)
+        # dispatch/step-6
         return ToolResult(content=text_content(str(error)), details=record.as_details(), is_error=True)
     failed = result.is_error is True
     ending = Ending.DOCS if record.mode == "help" else Ending.ERROR_RESULT if failed else Ending.RESULT
@@ -87,7 +88,7 @@ async def _steps(
 ) -> ToolResult:
     now, call_id, name = ledger.clock.now_ms, call.call_id, record.tool
 
-    # 1.
+    # 1. Where there is none, the caller makes an error result of what is raised (dispatch/step-1).
     ledger.append(
         events.DeviceSought(
             at_ms=now,
@@ -101,13 +102,13 @@ async def _steps(
     device = required_device(state, name)
 
     # 2. Docs are not an execution: the inner gate is not reached, and no inner `tool_call` is emitted
-    # (dispatch/D-18).
+    # (dispatch/step-2, dispatch/D-18).
     if asks_for_help(content):
         record.mode = "help"
         ledger.append(events.DocsReturned(at_ms=now, tool_call_id=call_id, device=name))
         return ToolResult(content=text_content(docs(device.tool)))
 
-    # 3.
+    # 3. What is refused here ends as an error result, too (dispatch/step-3).
     try:
         read = read_arguments(device.tool, content)
     except ContentRefused as refusal:
@@ -117,7 +118,7 @@ async def _steps(
             )
         )
         raise
-    record.args = read.values
+    record.args = read.values  # and nothing later changes which object that is (dispatch/D-21)
     ledger.append(
         events.ContentRead(
             at_ms=now,
@@ -128,15 +129,17 @@ async def _steps(
         )
     )
 
-    # 4. A rule that fails leaves the tier open; the inner gate will fail on it as well, and refuse.
+    # 4. A rule that fails leaves the tier open; the inner gate will fail on it as well, and refuse
+    # (dispatch/step-4, dispatch/D-20).
     record.tier = _tier(device, read.values)
 
-    # 5. and 6. The same call id and signal, and a copy of the context: the mark is for this one call.
+    # 5. and 6. The same call id and signal, and a copy of the context: the mark is for this one call
+    # (dispatch/step-5, dispatch/step-6, dispatch/route-5).
     context: CallContext | None = call.context
     if context is not None:
 
         def reported(tier: Tier) -> None:
-            record.tier = tier
+            record.tier = tier  # of what would really run (dispatch/D-20)
             ledger.append(
                 events.InnerTierReported(at_ms=ledger.clock.now_ms, tool_call_id=call_id, device=name, tier=tier)
             )

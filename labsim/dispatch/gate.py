@@ -36,7 +36,7 @@ class Declaration(Struct, frozen=True):
 
     @property
     def wire(self) -> Any:
-        """As approval resolution takes it."""
+        """As approval resolution takes it; a bare tier has no key of a device (dispatch/D-9)."""
         return self.tier.value if self.policy_key is None else {"tier": self.tier, "policyKey": self.policy_key}
 
 
@@ -77,7 +77,7 @@ def _of_device(state: DeviceState, name: str, content: object) -> Declaration:
     if not isinstance(parsed, dict):  # a question for help among it (dispatch/D-10)
         return Declaration("dispatch/G5", Tier.EXEC)
     try:
-        tier = tier_of(device.tool, parsed)
+        tier = tier_of(device.tool, parsed)  # nothing else of what it declares is taken (dispatch/D-7)
     # whatever a rule raises, and however: a gate that cannot judge must not wave through (dispatch/G6)
     except Exception:
         return Declaration("dispatch/G6", Tier.EXEC)

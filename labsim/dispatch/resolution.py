@@ -40,7 +40,7 @@ def report_device(
     """A write to `report_issue`. `keep` puts a report on the session's list; None: reports are off.
 
     Off, any body is accepted and nothing is kept. Raises: ToolError, for a body that is no report; never because
-    keeping it failed.
+    keeping it failed (dispatch/D-49).
     """
     body = trim(content)
     report = parse_report(body) if keep is not None else None
@@ -65,7 +65,7 @@ def report_device(
 
 
 def parse_report(body: str) -> ToolReport:
-    """The report in a trimmed body. Raises: ToolError, if there is none."""
+    """The report in a trimmed body. Raises: ToolError, if there is none (dispatch/D-25)."""
     if not body:
         raise ToolError(f"Empty report. {_USAGE}")
     found = _ON_ONE_LINE.fullmatch(body) or _OVER_LINES.fullmatch(body)
@@ -125,7 +125,7 @@ def resolve_device(ledger: Ledger, staged: Staged, device: SpecialDevice, conten
             label=waiting.label if waiting is not None else None,
         )
     )
-    hint = PROPOSE_INSTEAD if staged.propose is not None else ""
+    hint = PROPOSE_INSTEAD if staged.propose is not None else ""  # dispatch/D-48
     if device is SpecialDevice.PROPOSE:
         if staged.propose is None:
             raise ToolError(NO_PLAN)

@@ -154,10 +154,10 @@ def write_tool(session: WriteSession, *, custom_wire_name: str | None = None) ->
 
 
 async def _route(session: WriteSession, call: ToolCall) -> ToolResult:
-    """Route one call, dispatch/route-1 to dispatch/route-5. Raises: HostError, for whatever is no error result."""
+    """Route one call. Raises: HostError, for whatever is no error result."""
     path, content = _parameters(call.input)
     address = parse_address(path)
-    if session.device_only and address is None:
+    if session.device_only and address is None:  # dispatch/D-15
         raise ToolError(DEVICES_ONLY)
     signal: AbortSignal | None = call.signal
     if signal is not None and signal.aborted:
@@ -165,7 +165,7 @@ async def _route(session: WriteSession, call: ToolCall) -> ToolResult:
     cleaned = without_anchors(content)
 
     mistyped = near_miss(path)
-    if mistyped is not None:
+    if mistyped is not None:  # dispatch/near-miss
         _note(session, call, path, Target.NEAR_MISS)
         raise ToolError(mistyped)
     # From here on a leading blank counts: the router does not trim, so such a path is a file (dispatch/D-5).
@@ -180,7 +180,7 @@ async def _route(session: WriteSession, call: ToolCall) -> ToolResult:
 
 def _parameters(params: Any) -> tuple[str, str]:
     """Path and content. The loop checks them before a call; a handler that replaced them is not checked
-    (wrapper/W-17).
+    (wrapper/W-17). The path is unwrapped as the gate did it (dispatch/D-57).
     """
     fields: Mapping[str, Any] = params if isinstance(params, Mapping) else {}
     for name in ("path", "content"):
@@ -192,18 +192,20 @@ def _parameters(params: Any) -> tuple[str, str]:
 async def _route_address(
     session: WriteSession, call: ToolCall, path: str, address: Address | None, content: str
 ) -> ToolResult:
+    """Route a call whose path has the scheme, dispatch/route-1 to dispatch/route-5."""
     if address is None:
         _note(session, call, path, Target.INVALID)
-        raise HostError(f"Invalid xd:// URL: {path}. Use xd://<tool>.")
+        raise HostError(f"Invalid xd:// URL: {path}. Use xd://<tool>.")  # dispatch/D-24
     special = address.special
     if special is not None:  # before anything is asked of the session's devices (dispatch/D-14)
         _note(session, call, path, Target.SPECIAL, address.device)
-        if special is SpecialDevice.REPORT_ISSUE:
+        if special is SpecialDevice.REPORT_ISSUE:  # dispatch/route-1
             return report_device(session.ledger, session.keep_report, content, call.call_id)
-        return resolve_device(session.ledger, session.staged, special, content, call.call_id)
+        return resolve_device(session.ledger, session.staged, special, content, call.call_id)  # dispatch/route-2
     if address.device is None:
         _note(session, call, path, Target.ROOT)
-        state = required_state(session.devices)
+        state = required_state(session.devices)  # dispatch/route-3
+        # dispatch/route-4; raised, like what the session lacks (dispatch/D-25)
         raise ToolError(f"Cannot write to xd:// itself — pick a device:\n{listing(state)}")
     _note(session, call, path, Target.DEVICE, address.device)
     return await dispatch(session.ledger, required_state(session.devices), address.device, content, call)

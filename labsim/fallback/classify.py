@@ -23,7 +23,8 @@ from labsim.terms import ErrorKind
 #: The structured codes that are a permission boundary (fallback/F-1).
 DENIAL_CODES: Final = frozenset({"EPERM", "EACCES", "EROFS"})
 
-# ASCII, because the host's word boundary is: `éEACCES` is a denial, `_EACCES` is not (fallback-0063, -0051).
+# In capitals, and a word of its own (fallback/F-4). ASCII, because the host's word boundary is: `éEACCES` is a
+# denial, `_EACCES` is not (fallback-0063, -0051).
 _DENIAL_WORD: Final = re.compile(r"\b(?:EPERM|EACCES|EROFS)\b", re.ASCII)
 
 
@@ -62,7 +63,7 @@ def error_text(error: BaseException) -> str:
 
 
 def is_permission_denied(error: object) -> bool:
-    """Whether `error` reports a permission boundary (fallback/F-1 to fallback/F-5, fallback/F-7).
+    """Whether `error` reports a permission boundary.
 
     A structured code decides alone; the message is read only where there is none, since host messages quote
     whole paths and a path may contain any word.
@@ -71,9 +72,10 @@ def is_permission_denied(error: object) -> bool:
         return False
     code = error_code(error)
     if code is not None:
-        return code in DENIAL_CODES
-    return _DENIAL_WORD.search(error_text(error)) is not None
+        return code in DENIAL_CODES  # fallback/F-1; no other code is one, nor is the message read (fallback/F-2)
+    return _DENIAL_WORD.search(error_text(error)) is not None  # fallback/F-3
 
 
 def _is_error_object(value: object) -> bool:
+    """Whether `value` is an error at all; what only looks like one denies nothing (fallback/F-5)."""
     return isinstance(value, BaseException) and not isinstance(value, ThrownValue)

@@ -54,7 +54,7 @@ def write_file(
     attempt = 1
     error = _attempt(run, Seam.WRITE, attempt, emit)  # fallback/write-1
     cause: BaseException | None = None
-    if error is not None and registries.writes.has_any:  # fallback/write-2
+    if error is not None and registries.writes.has_any:  # fallback/write-2, fallback/F-12
         if error_code(error) == "ENOENT":  # fallback/write-4; never a denial itself
             refusal = _make_parent(path, files, emit)
             if refusal is None:
@@ -62,7 +62,7 @@ def write_file(
                 error = _attempt(run, Seam.WRITE, attempt, emit)
             elif is_permission_denied(refusal):
                 cause = refusal
-        if cause is None and is_permission_denied(error):  # fallback/write-3 and fallback/write-5
+        if cause is None and is_permission_denied(error):  # fallback/write-3, fallback/write-5, fallback/F-42
             cause = error
     if error is None:
         emit(MutationReturned(seam=Seam.WRITE, by_handler=False))
@@ -96,8 +96,8 @@ def delete_file(
         emit(MutationReturned(seam=Seam.DELETE, by_handler=False))
         return
     if (
-        registries.deletes.has_any  # fallback/delete-2
-        and is_permission_denied(error)
+        registries.deletes.has_any  # fallback/delete-2, fallback/F-12
+        and is_permission_denied(error)  # fallback/F-42
         and _offer_delete(path, error, files, registries, emit)
     ):
         emit(MutationReturned(seam=Seam.DELETE, by_handler=True))
@@ -144,10 +144,11 @@ def _offer_write(
     registries: FallbackRegistries,
     emit: Emit,
 ) -> bool:
-    """fallback/write-6 and fallback/write-7: whether a handler did the work."""
-    target = _resolve(path, follow_last=True, files=files, emit=emit)
+    """Whether a handler did the work."""
+    target = _resolve(path, follow_last=True, files=files, emit=emit)  # fallback/write-6
     if target is None:
-        return False
+        return False  # fallback/F-36
+    # fallback/write-7: the destination is absolute, the content what the tool meant to write (fallback/F-23).
     request = WriteRequest(dst=target, content=content, cause=cause, session_id=current_session())
     return consult(
         registries.writes.snapshot(),
@@ -161,10 +162,10 @@ def _offer_write(
 def _offer_delete(
     path: str, cause: BaseException, files: FileLayer, registries: FallbackRegistries, emit: Emit
 ) -> bool:
-    """fallback/delete-3 to fallback/delete-7: whether a handler did the work."""
-    target = _resolve(path, follow_last=False, files=files, emit=emit)
+    """Whether a handler did the work."""
+    target = _resolve(path, follow_last=False, files=files, emit=emit)  # fallback/delete-3
     if target is None:
-        return False
+        return False  # fallback/F-36
     kind: NodeKind | None = None
     failure: Exception | None = None
     try:
@@ -183,7 +184,7 @@ def _offer_delete(
         confirmed_file=kind is NodeKind.FILE,  # fallback/delete-6
         session_id=current_session(),
     )
-    return consult(
+    return consult(  # fallback/delete-7
         registries.deletes.snapshot(),
         lambda handler: handler(request),
         seam=Seam.DELETE,

@@ -61,7 +61,7 @@ class FallbackInstallation(Generic[C]):
         fallback/F-20).
         """
         self.remove()
-        for extension in extensions:
+        for extension in extensions:  # a kind that has no handler now gets no entry later (fallback/F-18)
             if extension.write_handlers:
                 entry = self._entry(Seam.WRITE, extension.name, extension.write_handlers)
                 self._disposers.append(self._registries.writes.add(entry))
@@ -83,7 +83,7 @@ class FallbackInstallation(Generic[C]):
     def _entry(self, seam: Seam, name: str, handlers: list[Callable[[R, C], object]]) -> Callable[[R], bool]:
         # The list itself, not a copy: a handler added later to an installed entry does take effect (fallback/F-18).
         def entry(request: R) -> bool:
-            context = self._make_context(name)
+            context = self._make_context(name)  # a new one for each request (fallback/F-19)
             return consult(
                 handlers,
                 lambda handler: handler(request, context),

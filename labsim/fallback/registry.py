@@ -40,7 +40,7 @@ class DeleteRequest(Struct, frozen=True, kw_only=True):
     session_id: str | None
 
 
-#: A handler answers whether the work is durably done, by an authority of its own (fallback/F-26).
+#: A handler answers whether the work is durably done, by an authority of its own.
 WriteHandler = Callable[[WriteRequest], object]
 DeleteHandler = Callable[[DeleteRequest], object]
 
@@ -88,7 +88,7 @@ class FallbackRegistries:
 
     @property
     def has_any(self) -> bool:
-        """Whether a handler of either kind is registered (fallback/F-38)."""
+        """Whether a handler of either kind is registered (fallback/F-13, fallback/F-38)."""
         return self.writes.has_any or self.deletes.has_any
 
 
@@ -105,7 +105,8 @@ def consult(
 
     One that raises is recorded and skipped, and its error goes no further (fallback/F-15). What counts as success
     is the recorded program's own test, any answer that holds in a condition (fallback-0099, -0100); fallback/F-14
-    proposes to accept exactly True, but then the recorded answers would not replay.
+    proposes to accept exactly True, but then the recorded answers would not replay. That the work is done,
+    durably and by an authority of its own, is for the handler to see to; nobody looks (fallback/F-26).
     """
     for position, handler in enumerate(handlers, start=1):
         try:
@@ -143,6 +144,7 @@ def _at_once(returned: object) -> object:
     return returned
 
 
+# A context variable, so that calls side by side do not mix (fallback/F-40).
 _session: Final[ContextVar[str | None]] = ContextVar("labsim_mutation_session", default=None)
 
 
@@ -153,7 +155,7 @@ def current_session() -> str | None:
 
 @contextmanager
 def mutation_session(session_id: str | None, registries: FallbackRegistries) -> Iterator[None]:
-    """Name `session_id` as the origin of every request raised inside the block.
+    """Name `session_id` as the origin of every request raised inside the block (fallback/F-37).
 
     Without a session, or while no handler of either kind is registered, no scope is entered and the block
     runs in whatever scope surrounds it: a host without fallbacks does nothing extra (fallback/F-38).

@@ -39,6 +39,7 @@ class Route(Struct, frozen=True, kw_only=True, gc=False):
     why: str
 
 
+#: What has no seam is offered to nobody (fallback/F-41).
 ROUTES: Final[Mapping[Operation, Route]] = MappingProxyType(
     {
         Operation.ORDINARY_WRITE: Route(

@@ -20,17 +20,17 @@ def absolute_path(path: str, cwd: str) -> str:
 
 
 def resolve_target(path: str, *, follow_last: bool, files: FileLayer) -> str | None:
-    """The path that a system call on `path` acts on, or None if that is not certain (fallback/F-29 to
-    fallback/F-34).
+    """The path that a system call on `path` acts on, or None if that is not certain.
 
     follow_last: True for a write, which goes through a link in the last place; False for a delete, which
-    removes the link itself. The result lies below no link.
+    removes the link itself (fallback/F-33). The result lies below no link, so it is where bytes really land
+    (fallback/F-35).
     """
     place = absolute_path(path, files.cwd)
     if follow_last:
         real = _real_path(place, files)
         if real is not None:
-            return real
+            return real  # fallback/F-29
         if not _proven_no_link(place, files):
             return None  # fallback/F-30: a dangling link, or nobody can tell
     names = [posixpath.basename(place)]
@@ -38,7 +38,7 @@ def resolve_target(path: str, *, follow_last: bool, files: FileLayer) -> str | N
     while True:
         real = _real_path(parent, files)
         if real is not None:
-            return posixpath.join(real, *names)
+            return posixpath.join(real, *names)  # fallback/F-31
         above = posixpath.dirname(parent)
         if above == parent or not _proven_no_link(parent, files):
             return None  # fallback/F-32: not even the root; fallback/F-31: a link, or nobody can tell

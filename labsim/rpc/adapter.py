@@ -74,14 +74,14 @@ class RpcUI:
     ) -> Any:
         """Send one request and wait for what settles it.
 
-        Returns: what the client said, unchecked (rpc/R-18, rpc/R-28); UNSET, or False of a confirm, for no answer.
+        Returns: what the client said, unchecked; UNSET, or False of a confirm, for no answer.
         `on_timeout` is called where the dialog's time ran out, here or at the client (rpc/R-29, rpc/R-35).
-        Raises: HostError, if the client is gone (rpc/R-40).
+        Raises: HostError, if the client is gone.
         """
         stage = self._stage
         asked = self._broker.ask(dialog, now_ms=stage.now_ms, signal_aborted=signal is not None and signal.aborted)
         if asked.dialog_id is None:
-            return no_answer(dialog)  # aborted before it was opened: never on the wire (rpc/R-33)
+            return no_answer(dialog)  # aborted before it was opened: never on the wire
         dialog_id = asked.dialog_id
         self._on_timeout[dialog_id] = on_timeout
         self._sent(asked.frames)
@@ -220,7 +220,7 @@ class RpcUI:
                 return
 
     def _reply(self, dialog_id: str, kind: DialogKind, choice: Any) -> None:
-        """Have the stand-in reply, in the shape that its dialog asks for (rpc/R-25 to rpc/R-32)."""
+        """Have the stand-in reply, in the shape that its dialog asks for."""
         if self._broker.lost is not None:
             return  # a client that is gone sends nothing
         if choice is None:

@@ -59,7 +59,8 @@ Table: TypeAlias = Mapping[tuple[DialogState, Happening], Step]
 _OPEN: Final = DialogState.OPEN
 _ORPHANED: Final = DialogState.ORPHANED
 _CLOSED: Final = DialogState.CLOSED
-#: Select, confirm and input. A pair that is not here changes nothing and says nothing (rpc/R-38).
+#: Select, confirm and input. A pair that is not here changes nothing and says nothing (rpc/R-38). Only an abort
+#: sends a cancel (rpc/R-21, rpc/R-34), and a timer tells the caller alone (rpc/R-35).
 LIFE: Final[Table] = {
     (_OPEN, Happening.REPLY): Step(to=_CLOSED, settles=True),
     (_OPEN, Happening.ABORT): Step(to=_CLOSED, settles=True, sends_cancel=True),
@@ -162,7 +163,7 @@ class Broker:
         """Open `dialog` at `now_ms`.
 
         A signal that is aborted already wins over everything: no frame, no id, no answer (rpc/R-33). After a
-        disconnect the frame is still made, and the dialog raises at once (rpc/R-41).
+        disconnect the frame is still made (rpc/R-41), and the dialog raises at once (rpc/R-40).
         """
         if signal_aborted:
             nothing = Resolved(dialog_id=None, value=no_answer(dialog), by=SettledBy.ABORTED_BEFORE)
@@ -279,11 +280,12 @@ class Broker:
         """Take the table's step, if it has one. The only place where a dialog changes its state."""
         step = life_of(entry.dialog).get((entry.state, happening))
         if step is None:
-            return _Moved()
+            return _Moved()  # something else came first (rpc/R-38, rpc/R-39)
         entry.state = step.to
         if step.to is DialogState.CLOSED:
-            del self._entries[entry.dialog_id]
+            del self._entries[entry.dialog_id]  # its timer and its ear for the signal with it (rpc/R-37)
         return _Moved(
+            # An id of its own, and the dialog's as the target (rpc/R-20).
             frames=(CancelRequest(id=self.fresh_id(), target_id=entry.dialog_id),) if step.sends_cancel else (),
             timeout=TimeoutFired(dialog_id=entry.dialog_id) if step.fires_timeout or timed_out else None,
             settled=outcome if step.settles else None,
@@ -302,7 +304,7 @@ class _Moved(Struct, frozen=True, kw_only=True):
 
 
 def due(dialog: Dialog, now_ms: int) -> int | None:
-    """When the dialog's own timer fires; an editor has none (rpc/R-36)."""
+    """When the dialog's own timer fires (rpc/R-19); an editor has none (rpc/R-36)."""
     if isinstance(dialog, Editor) or dialog.timeout_ms is UNSET:
         return None
     return now_ms + dialog.timeout_ms

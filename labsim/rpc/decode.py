@@ -80,7 +80,7 @@ def sort_frame(value: object) -> Incoming:
         found = _KIND_OF_JSON.get(type(value), type(value).__name__)
         return ParseFailure(reason=f"a frame is a JSON object, not {found}")
     kind, frame_id = value.get("type", UNSET), value.get("id", UNSET)
-    if isinstance(frame_id, str):
+    if isinstance(frame_id, str):  # without one it is no control frame (rpc/R-11)
         if kind == "extension_ui_response":
             return DialogReply(id=frame_id, frame=value)
         host = _HOST_FRAMES.get(kind) if isinstance(kind, str) else None

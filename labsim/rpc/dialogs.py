@@ -102,13 +102,14 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def read_reply(dialog: Dialog, frame: Mapping[str, Any]) -> Answer:
-    """How `dialog` takes a reply (rpc/R-25 to rpc/R-32). `cancelled` beats any value; a missing value is no answer.
+    """How `dialog` takes a reply. `cancelled` beats any value (rpc/R-25); a missing value is no answer.
 
-    The value is delivered as it came, also where it is no string or no boolean: that is what was recorded
-    (rpc-0003, rpc-0028). Whoever acts on it compares it with what would permit, never with what would refuse.
+    The value is delivered as it came, also where it was never offered (rpc/R-18), or is no string or no boolean
+    (rpc/R-28, rpc/R-32): that is what was recorded (rpc-0003, rpc-0028). Whoever acts on it compares it with what
+    would permit, never with what would refuse.
     """
-    if truthy(frame.get("cancelled")):
-        timed_out = truthy(frame.get("timedOut")) and not isinstance(dialog, Editor)
+    if truthy(frame.get("cancelled")):  # false does not count (rpc/R-27)
+        timed_out = truthy(frame.get("timedOut")) and not isinstance(dialog, Editor)  # rpc/R-29
         return Answer(value=no_answer(dialog), cancelled=True, timed_out=timed_out)
-    key = "confirmed" if isinstance(dialog, Confirm) else "value"
-    return Answer(value=frame.get(key, no_answer(dialog)))
+    key = "confirmed" if isinstance(dialog, Confirm) else "value"  # rpc/R-30
+    return Answer(value=frame.get(key, no_answer(dialog)))  # rpc/R-26, and of a confirm rpc/R-31

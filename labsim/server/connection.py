@@ -100,7 +100,7 @@ class Server:
     # -- turns
 
     def _go_on(self) -> None:
-        """Let everything happen that can, then start what is queued, one after another."""
+        """Let everything happen that can, then start what is queued, one after another (rpc/R-12)."""
         self._stage.drain()
         while self._queue and self._in_turn is None and not self.finished:
             self._begin(self._queue.popleft())

@@ -82,7 +82,7 @@ class ExtensionUI:
         if self._titles:
             self._tell(lambda frame_id: SetTitleRequest(id=frame_id, title=title))
 
-    # -- what only a terminal can do
+    # -- what only a terminal can do, so it does not travel (rpc/R-24)
 
     def custom(self, factory: Factory) -> UnsetType:
         """Comes back with nothing at once; the factory is not called."""

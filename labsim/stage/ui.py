@@ -40,7 +40,9 @@ class UI(Protocol):
 
 
 class InertUI:
-    """Nobody is there: every dialog ends at once without an answer, and none is shown."""
+    """Nobody is there: every dialog ends at once without an answer, and none is shown. Any other UI is one
+    (wrapper/W-37).
+    """
 
     has_ui: ClassVar[bool] = False
 

@@ -355,7 +355,7 @@ def test_a_rule_shows_its_sentence_place_status_and_cases_as_text_and_as_html():
             "wrapper/W-33",
             "denied by user",
             "ExtensionToolWrapper.execute",
-            "labsim.call.wrapper: ToolWrapper._ask_a_person.resolved",
+            "labsim.call.wrapper: ToolWrapper._ask_a_person",
             "recorded",
             "boundary-no-ui",
         ):

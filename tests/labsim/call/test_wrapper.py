@@ -302,7 +302,7 @@ def test_a_lifecycle_handler_that_throws_changes_nothing() -> None:
 
 
 def test_without_a_ui_a_request_is_refused_without_a_dialog() -> None:
-    """wrapper/W-35, wrapper/W-38, wrapper/W-57: both events, no dialog, five lines."""
+    """wrapper/W-33, wrapper/W-35, wrapper/W-38, wrapper/W-57: both events, why, no dialog, five lines."""
     report = play(ui=False)
 
     assert heard(report.ledger) == [TOOL_CALL, REQUESTED, resolved(False, "no interactive UI available")]

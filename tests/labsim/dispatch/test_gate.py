@@ -12,6 +12,7 @@ from dispatch_kit import INSPECT, PUBLISH, Desk, observed, played, slot_tool
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labsim.approval import Resolution
 from labsim.dispatch.devices import DeviceState
 from labsim.dispatch.events import GateDeclared
 from labsim.dispatch.gate import Declaration, declaration
@@ -118,15 +119,33 @@ def test_a_rule_that_fails_is_taken_for_exec(error: Exception):
     assert declaration(to_slot(INSPECT), devices(fails)) == Declaration("dispatch/G6", Tier.EXEC)
 
 
-def test_only_the_tier_of_the_device_is_borrowed():
-    """dispatch/D-7: its own deny, override and reason are not seen at the outer gate, which resolves by mode."""
-    desk = Desk([slot_tool(approval=by_action)])
+@pytest.mark.parametrize(
+    ("mode", "policy", "rule"), [("yolo", Policy.ALLOW, Rule.R4B), ("always-ask", Policy.PROMPT, Rule.R9)]
+)
+def test_only_the_tier_of_the_device_is_borrowed(mode: str, policy: Policy, rule: Rule):
+    """dispatch/D-7: its own deny, override and reason are not seen at the outer gate, which resolves by mode.
+
+    A prompt would have the reason that was declared, so one without a reason has borrowed none.
+    """
+    desk = Desk([slot_tool(approval=by_action)], mode=mode)
     desk.write("xd://seed_slot", PUBLISH)
 
     outer = [event.resolution for event in desk.seen(PolicyResolved) if event.tool_name == "write"]
-    assert [(found.policy, found.source, found.rule, found.tier) for found in outer] == [
-        (Policy.ALLOW, Source.MODE, Rule.R4B, Tier.EXEC)
-    ] * 2
+    assert (
+        outer
+        == [
+            Resolution(
+                policy=policy,
+                tier=Tier.EXEC,
+                source=Source.MODE,
+                rule=rule,
+                override=False,
+                reason=None,
+                policy_key=None,
+            )
+        ]
+        * 2
+    )
 
 
 def test_the_tier_is_that_of_the_raw_object():

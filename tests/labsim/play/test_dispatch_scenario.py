@@ -16,6 +16,7 @@ from labsim.call.nesting import Nesting, nested
 from labsim.describe.ledger import describe, ledger_lines
 from labsim.errors import CaseError, HostError
 from labsim.events import (
+    ApprovalResolved,
     Execute,
     PreviewWait,
     PromptDecided,
@@ -239,12 +240,18 @@ def test_dismissing_the_inner_question_is_an_error_result():
 
 
 def test_a_dialog_that_breaks_at_the_second_gate_is_an_error_result():
-    """dispatch/D-28 and wrapper/W-33."""
+    """dispatch/D-28 and wrapper/W-33: what the dialog broke with is the text of the result and the reason."""
     live = start(dispatch(TWICE), nobody)
     live.reply("q-1", "Approve")
     live.fail("q-2", HostError("gone"))
+    report = live.report()
 
-    assert observed(live.report(), "outcome", "error") == {"outcome": "error-result", "error": "gone"}
+    assert observed(report, "outcome", "error") == {"outcome": "error-result", "error": "gone"}
+    assert [
+        (event.tool_name, event.approved, event.reason)
+        for event in report.ledger
+        if isinstance(event, ApprovalResolved)
+    ] == [("write", True, UNSET), ("seed_slot", False, "gone")]
 
 
 @pytest.mark.parametrize("live", [False, True])
