@@ -221,7 +221,7 @@ class Denied(HostError):
 def deny_text(tool_name: str, resolution: Resolution) -> str:
     """The words of a denial. A user's names the key that supplied it, a tool's the tool (approval/A-33)."""
     if resolution.source is Source.USER:  # approval/A-32
-        key = resolution.policy_key or tool_name
+        key = resolution.policy_key or tool_name  # the device, or whoever answers for it (dispatch/D-13)
         return (
             f'Tool "{key}" is blocked by user policy.\nTo allow: remove "tools.approval.{key}: deny" from config.'
         )

@@ -127,7 +127,7 @@ def _explain_line(text: str, rules: Sequence[BashRule]) -> BashVerdict:
     rule = applied.rule if applied is not None else None
     if rule is not None and rule.approval is Policy.DENY:
         row, decision = BashRow.DENY, _restrained(rule)  # approval/B1
-    elif critical is not None:
+    elif critical is not None:  # before any allow, and before any prompt (approval/A-57)
         row, decision = BashRow.CRITICAL, _CRITICAL  # approval/B2
     elif rule is not None and rule.approval is Policy.ALLOW:
         row, decision = BashRow.ALLOW, _ALLOWED  # approval/B3

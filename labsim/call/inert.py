@@ -19,6 +19,7 @@ from labsim.js_values import copy_json, own_keys, text_of
 from labsim.stage.stage import Stage
 from labsim.tool import Tool, ToolCall, ToolResult, text_content
 
+#: dispatch/D-52.
 SEED_TIERS: Final[dict[Any, Any]] = {
     "inspect": "read",
     "reserve": "write",

@@ -125,7 +125,10 @@ class WriteSession(Struct, kw_only=True):
 
 
 def write_tool(session: WriteSession, *, custom_wire_name: str | None = None) -> Tool:
-    """The tool itself, ready for its approval gate. `session` may change between calls."""
+    """The tool itself, ready for its approval gate. `session` may change between calls.
+
+    What a person is asked about is the write, path and content, and nothing of the device (dispatch/D-12).
+    """
 
     def approval(args: object) -> Any:
         declared = declaration(args, session.devices)

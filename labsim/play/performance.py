@@ -162,6 +162,7 @@ def _scenario(case: Case, stage: Stage, *, live: bool) -> Scenario:
 
 
 def _ui(case: WrapperCase | DispatchCase | LoopCase | GateCase | ExtraCase, stage: Stage, *, live: bool) -> UI:
+    """Nobody, a client at a pipe, or the answers of a list (wrapper/W-80)."""
     from labsim.call.scripted import answers
 
     given = case.given
