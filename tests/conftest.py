@@ -9,14 +9,19 @@ Quick is whatever is not marked otherwise: `-m quick` is what somebody runs who 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from labsim import extras
 
 NOT_QUICK = ("browser", "package", "slow")
+TESTS: Final = Path(__file__).parent
 
 
 class Turn(IntEnum):
@@ -37,25 +42,49 @@ def _turn(item: pytest.Item) -> Turn:
     return Turn.PACKAGE if item.get_closest_marker("package") is not None else Turn.EARLY
 
 
-def _company(item: pytest.Item) -> str:
-    """What a test shares a process with: its module, or all that look at the wheel in its environment.
-
-    The tests of a module that drive a browser are apart from its others, whose turn is long before.
-    """
-    if {"installed", "author"} & set(getattr(item, "fixturenames", ())):
-        return "wheel"
-    module = item.nodeid.partition("::")[0]
-    return f"{_turn(item).name} {module}"
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist looks who belongs together, and before `-m` chooses
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """By turn, and otherwise in the order they stand in."""
     items.sort(key=_turn)
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_company(item)))
         if not any(item.get_closest_marker(name) for name in NOT_QUICK):
             item.add_marker(pytest.mark.quick)
+
+
+class Companies(LoadScopeScheduling):
+    """Hands out companies: the tests that share a process, and so what is set up for them.
+
+    A company is a module; of one that has tests of two turns, each turn by itself; or all the modules that look at
+    the wheel in its environment. xdist's own groups are none: they go by marks, which it writes into the ids of
+    tests, and pytest 9.2 reads ids from elsewhere, so that every test went alone and fixtures were made anew.
+    """
+
+    def schedule(self) -> None:
+        if self.collection is None:
+            self._companies = dict(_companies(next(iter(self.registered_collections.values()))))
+        super().schedule()
+
+    def _split_scope(self, nodeid: str) -> str:
+        return self._companies[nodeid]
+
+
+def _companies(nodeids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each test with its company. The tests of one turn of a module come one after the other."""
+    run, before = 0, ""
+    for nodeid in nodeids:
+        module = nodeid.partition("::")[0]
+        run, before = run + (module != before), module
+        yield nodeid, "wheel" if _looks_at_the_wheel(module) else f"{run} {module}"
+
+
+@cache
+def _looks_at_the_wheel(module: str) -> bool:
+    return "wheel_kit" in (TESTS.parent / module).read_text(encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)  # `-p no:xdist` has no use for it
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Companies:
+    return Companies(config, log)
 
 
 @pytest.fixture(scope="module", autouse=True)
