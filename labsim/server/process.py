@@ -25,7 +25,6 @@ from labsim.server.rolling_ledger import RollingLedger
 
 CHUNK: Final = 64 * 1024  # bytes of one read, and of one write at most unless a single frame is longer
 CHUNKS_AHEAD: Final = 16
-LOOK_UP_S: Final = 1.0  # an interrupt that comes just before a wait begins does not end it, and is seen after it
 
 
 def own_stdout() -> int:
@@ -60,9 +59,8 @@ def serve(start: Start, source: int, sink: int) -> RollingLedger:
             server.disconnect()  # a client that reads no more is gone, even if its other pipe is still there
             break
         due_ms = server.next_due_ms
-        wait_s = LOOK_UP_S if due_ms is None else min(max(0, due_ms - now_ms()) / 1000, LOOK_UP_S)
         try:
-            chunk = chunks.get(timeout=wait_s)
+            chunk = chunks.get(timeout=None if due_ms is None else max(0, due_ms - now_ms()) / 1000)
         except Empty:
             server.advance(now_ms())
             continue
