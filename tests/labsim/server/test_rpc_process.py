@@ -97,6 +97,15 @@ def test_what_cannot_be_served_is_refused_before_ready(
     assert talk(b"", *arguments, cwd=tmp_path) == (2, b"", complaint)
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """A program that is started in the background by a shell ignores interrupts, and so do all that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_from_the_keyboard_ends_it_without_a_traceback() -> None:
     with Client() as client:
         os.kill(client.pid, signal.SIGINT)
