@@ -147,7 +147,7 @@ def _case(arguments: Namespace | SimpleNamespace) -> int:
 
     report = run(_find(arguments.id, _case_files(arguments.file or ())))
     if arguments.json:
-        from labsim.events import as_mapping
+        from labsim.events.event import as_mapping
 
         _print_json({**_brief(report), "ledger": [as_mapping(event) for event in report.ledger]})
     else:

@@ -14,7 +14,7 @@ from msgspec import UNSET
 from labsim import extras
 from labsim.approval import json_details
 from labsim.errors import HostError, ThrownValue
-from labsim.events import Execute
+from labsim.events.call import Execute
 from labsim.js_values import copy_json, own_keys, text_of
 from labsim.stage.stage import Stage
 from labsim.tool import Tool, ToolCall, ToolResult, text_content

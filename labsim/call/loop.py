@@ -32,7 +32,7 @@ from labsim.call.loop_events import (
 from labsim.call.runner import Runner
 from labsim.call.wrapper import CallContext, OuterCall, ScheduledCall, ToolWrapper
 from labsim.errors import HostError, LabsimError
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.js_values import copy_json, same, trim
 from labsim.stage.stage import AbortSignal
 from labsim.terms import ApprovalMode, Policy

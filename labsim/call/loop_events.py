@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.js_values import stringify
 from labsim.places.steps import Here, LoopStep, Order, Steps
 

@@ -11,7 +11,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from labsim.events import CallReturned, CallStarted, CallThrew, Event
+from labsim.events.call import CallReturned, CallStarted, CallThrew
+from labsim.events.event import Event
 
 
 class Nesting(StrEnum):

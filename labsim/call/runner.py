@@ -25,7 +25,8 @@ from labsim.call.handlers import (
     field_of,
 )
 from labsim.errors import CANCELLED, AbortError, HostError
-from labsim.events import Event, ExtensionError, HandlerAnswered
+from labsim.events.call import ExtensionError, HandlerAnswered
+from labsim.events.event import Event
 from labsim.js_values import copy_json, text_of, truthy
 from labsim.stage.stage import AbortSignal, Future, Stage, first_of
 from labsim.stage.ui import UI, InertUI

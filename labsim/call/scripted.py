@@ -13,7 +13,8 @@ from msgspec import UNSET, UnsetType
 from labsim.call.handlers import EventName, Extension, HandlerContext, PlainHandler, ToolCallInput, ToolResultInput
 from labsim.case.given import CallGiven, HandlerSpec, ResultHandlerSpec
 from labsim.errors import HostError, ThrownValue
-from labsim.events import Ledger, ToolCallEvent, ToolResultEvent
+from labsim.events.call import ToolCallEvent, ToolResultEvent
+from labsim.events.ledger import Ledger
 from labsim.extras import HANDLERS
 from labsim.js_values import copy_json, same, text_of
 from labsim.stage.ui import Answer, Disconnects, Fails, FailsWith, Says

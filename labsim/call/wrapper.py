@@ -24,7 +24,7 @@ from labsim.call.handlers import EventName, ToolCallInput, ToolResultInput
 from labsim.call.runner import Runner
 from labsim.call.safety import pending_checks, safety_text
 from labsim.errors import HostError, ThrownValue
-from labsim.events import (
+from labsim.events.call import (
     ApprovalRequested,
     ApprovalResolved,
     CallReturned,

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from labsim import events
 from labsim.call import loop_events
 from labsim.dispatch import events as dispatch_events
-from labsim.events import Event
+from labsim.events import call as call_events
+from labsim.events import dialogs as dialog_events
+from labsim.events.event import Event
 from labsim.fallback import events as fallback_events
 from labsim.gate import events as gate_events
 from labsim.review.base import events as review_events
 from labsim.rpc import events as rpc_events
 
 _MODULES: Final = (
-    events,
+    call_events,
+    dialog_events,
     dispatch_events,
     fallback_events,
     gate_events,

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from labsim.call.nesting import Nesting, nested
 from labsim.errors import one_line as one_line  # its home is below the errors; readers of text look for it here
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.js_values import stringify
 from labsim.play.report import Report
 

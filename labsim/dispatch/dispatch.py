@@ -19,7 +19,7 @@ from labsim.dispatch.content import asks_for_help
 from labsim.dispatch.devices import Device, DeviceState, docs, required_device
 from labsim.dispatch.events import Ending
 from labsim.errors import AbortError, LabsimError
-from labsim.events import Ledger
+from labsim.events.ledger import Ledger
 from labsim.js_values import copy_json
 from labsim.stage.stage import AbortSignal
 from labsim.terms import Tier

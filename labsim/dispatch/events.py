@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.js_values import stringify
 from labsim.places.steps import CallStep, DispatchStep, Here, Order, Steps
 from labsim.terms import Tier

@@ -17,7 +17,7 @@ from labsim.dispatch.addresses import XD, SpecialDevice
 from labsim.dispatch.dispatch import DispatchRecord
 from labsim.dispatch.events import ReportKept, StagedSought
 from labsim.errors import AbortError, ToolError
-from labsim.events import Ledger
+from labsim.events.ledger import Ledger
 from labsim.js_values import trim
 from labsim.tool import ToolResult, text_content
 

@@ -28,7 +28,7 @@ from labsim.dispatch.events import AddressRead, FileWritten, GateDeclared, Targe
 from labsim.dispatch.gate import declaration
 from labsim.dispatch.resolution import Staged, ToolReport, report_device, resolve_device
 from labsim.errors import AbortError, HostError, ToolError
-from labsim.events import Ledger
+from labsim.events.ledger import Ledger
 from labsim.stage.stage import AbortSignal
 from labsim.tool import Tool, ToolCall, ToolResult, text_content
 

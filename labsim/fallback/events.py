@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import ClassVar
 
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.places.lanes import Drawn, Lane, Stroke, View
 from labsim.places.steps import CallStep, DeleteStep, Here, Order, Steps, WriteStep
 from labsim.terms import Seam

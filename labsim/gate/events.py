@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import UNSET
 
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.gate.base.request import ApprovalDecision, AuthorizationOutcome, Classification
 from labsim.gate.base.terms import SideEffectLevel
 from labsim.gate.rules.rules import RuleScope

@@ -1,7 +1,7 @@
 """What a sequence picture is made of, as far as an event has to say: lanes, strokes, and one message between lanes.
 
-Each kind of event says itself how it is drawn (`labsim.events.Event.drawn`). Which lanes a kind of case has, and
-how a lane or a stroke looks, is the business of whoever draws.
+Each kind of event says itself how it is drawn (`labsim.events.event.Event.drawn`). Which lanes a kind of case has,
+and how a lane or a stroke looks, is the business of whoever draws.
 """
 
 from __future__ import annotations

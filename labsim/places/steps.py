@@ -2,7 +2,7 @@
 
 The lists are short versions of the hosts' own orders: a call through the wrapper and one at the second host, the
 agent loop, a dispatch, the Review Desk, a file operation, a dialog over RPC. Each kind of event says itself on
-which step of which list it stands (`labsim.events.Event.step`); an event can stand on several lists at once.
+which step of which list it stands (`labsim.events.event.Event.step`); an event can stand on several lists at once.
 """
 
 from __future__ import annotations

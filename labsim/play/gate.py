@@ -17,7 +17,9 @@ from labsim.call.scripted import answers
 from labsim.case.gate import GateStep, GateWord, PolicyWord
 from labsim.case.model import GateCase
 from labsim.errors import HostError
-from labsim.events import Execute, Ledger, QuestionAsked
+from labsim.events.call import Execute
+from labsim.events.dialogs import QuestionAsked
+from labsim.events.ledger import Ledger
 from labsim.gate.approvers import AllowAll, Approver, DenyAll, EditsButNotTheNetwork
 from labsim.gate.asking import ClientApprover, DialogClient, TerminalApprover
 from labsim.gate.base.errors import RuleStoreFailed

@@ -16,7 +16,8 @@ from labsim.call.loop_events import LoopResulted, ToolExecutionStart
 from labsim.call.wrapper import ToolWrapper
 from labsim.case.model import LoopCase
 from labsim.dispatch.arguments import InvalidArguments, validated
-from labsim.events import Execute, QuestionAsked, ToolCallEvent
+from labsim.events.call import Execute, ToolCallEvent
+from labsim.events.dialogs import QuestionAsked
 from labsim.js_values import copy_json
 from labsim.play.dispatch import SEED_SCHEMA
 from labsim.play.report import CallReport

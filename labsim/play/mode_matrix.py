@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from labsim.errors import HostError
-from labsim.events import QuestionAsked
+from labsim.events.dialogs import QuestionAsked
 from labsim.review.base.events import MessagePosted, NoteRecorded, Notified, StatusShown, WidgetShown
 from labsim.review.base.words import COPY
 from labsim.review.desk import Command

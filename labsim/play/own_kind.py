@@ -16,7 +16,8 @@ from msgspec import UNSET
 from labsim.case.given import WrapperGiven
 from labsim.case.model import Expected, ExtraCase
 from labsim.errors import CaseError, HostError, LabsimError, found_and_path
-from labsim.events import Execute, QuestionAsked, ToolCallEvent
+from labsim.events.call import Execute, ToolCallEvent
+from labsim.events.dialogs import QuestionAsked
 from labsim.extras import SCENARIOS
 from labsim.play.report import CallReport
 from labsim.play.wrapper import one_call, set_up

@@ -26,7 +26,7 @@ from labsim.case.model import (
     WrapperCase,
 )
 from labsim.errors import HostError
-from labsim.events import Ledger
+from labsim.events.ledger import Ledger
 from labsim.play.report import CallReport, Report
 from labsim.stage.stage import Question, Stage
 from labsim.stage.ui import UI, InertUI, QuestionUI, ScriptedUI

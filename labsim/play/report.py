@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from labsim.case.model import Case, Expected
-from labsim.events import Ledger
+from labsim.events.ledger import Ledger
 from labsim.js_values import same
 from labsim.stage.stage import Question
 from labsim.terms import Outcome

@@ -22,7 +22,7 @@ from labsim.call.inert import InertExecutor, inert_tool
 from labsim.case.given import ContextGiven, ResolveGiven
 from labsim.case.model import ContextCase, ResolveCase
 from labsim.errors import HostError
-from labsim.events import PolicyResolved
+from labsim.events.call import PolicyResolved
 from labsim.play.report import CallReport
 from labsim.stage.stage import Stage
 from labsim.terms import Policy

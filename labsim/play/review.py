@@ -35,7 +35,8 @@ from labsim.case.review import (
     WaitStep,
 )
 from labsim.errors import CaseError, HostError, LabsimError
-from labsim.events import Execute, LateReply, QuestionAsked, ToolCallEvent
+from labsim.events.call import Execute, ToolCallEvent
+from labsim.events.dialogs import LateReply, QuestionAsked
 from labsim.play.report import CallReport
 from labsim.review.base.events import EntryArrived, NoteRecorded, Notified, SessionReopened
 from labsim.review.base.words import COPY

@@ -18,7 +18,8 @@ from labsim.call.wrapper import CallContext, OuterCall, ScheduledCall, ToolWrapp
 from labsim.case.given import CallGiven
 from labsim.case.model import DispatchCase, WrapperCase
 from labsim.errors import HostError
-from labsim.events import Execute, PreviewWait, QuestionAsked, TierResolved, ToolCallEvent
+from labsim.events.call import Execute, PreviewWait, TierResolved, ToolCallEvent
+from labsim.events.dialogs import QuestionAsked
 from labsim.extras import TOOLS, OwnTool
 from labsim.js_values import copy_json
 from labsim.play.report import CallReport

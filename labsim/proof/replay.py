@@ -20,7 +20,7 @@ from msgspec import UNSET, Struct
 from labsim.case.model import DispatchCase, RecordedCase, WrapperCase
 from labsim.describe.kinds import event_classes
 from labsim.errors import ReplayError
-from labsim.events import Event, as_mapping, is_heard
+from labsim.events.event import Event, as_mapping, is_heard
 from labsim.js_values import same
 from labsim.play.performance import run
 from labsim.play.report import CallReport, Report

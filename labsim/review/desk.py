@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from labsim.call.handlers import EventName, Extension, PlainHandler
 from labsim.errors import HostError
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.review.base.events import (
     CommandGiven,
     DialogOver,

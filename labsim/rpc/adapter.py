@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import UNSET, Struct
 
 from labsim.errors import HostError
-from labsim.events import LateReply, QuestionAnswered, QuestionAsked, RpcSelect
+from labsim.events.dialogs import LateReply, QuestionAnswered, QuestionAsked, RpcSelect
 from labsim.js_values import copy_json
 from labsim.rpc.broker import Broker, DialogState, Rejected, Resolved, Settled, SettledBy, TimeoutFired, due
 from labsim.rpc.decode import DialogReply, HostReply

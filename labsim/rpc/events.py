@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET
 
-from labsim.events import Event, field_by_field, plainly
+from labsim.events.event import Event, field_by_field, plainly
 from labsim.js_values import stringify
 from labsim.places.lanes import Drawn, Lane, Stroke, View, note
 from labsim.places.steps import DeskStep, DialogStep, Here, HostCallStep, Order

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from labsim.approval import Settings
 from labsim.errors import LabsimError, one_line
-from labsim.events import as_mapping
+from labsim.events.event import as_mapping
 from labsim.js_values import stringify
 from labsim.review.branch.note import PACKAGED_NOTE
 from labsim.rpc.frames import emits_titles

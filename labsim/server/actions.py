@@ -14,7 +14,7 @@ from labsim.call.handlers import EventName, Extension
 from labsim.call.inert import APPROVAL_RULES, InertExecutor, inert_tool
 from labsim.call.wrapper import CallContext, ToolWrapper
 from labsim.errors import LabsimError
-from labsim.events import as_mapping
+from labsim.events.event import as_mapping
 from labsim.js_values import same, stringify
 from labsim.review.base.events import EntryArrived, SessionReopened
 from labsim.review.base.words import COPY

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from labsim.events import Clock, Event, Ledger, as_mapping
+from labsim.events.event import Event, as_mapping
+from labsim.events.ledger import Clock, Ledger
 from labsim.js_values import stringify
 
 MOST_EVENTS: Final = 10_000

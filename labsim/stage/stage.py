@@ -26,7 +26,8 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import UNSET, Struct
 
 from labsim.errors import StageError
-from labsim.events import Clock, LateReply, Ledger, QuestionAsked
+from labsim.events.dialogs import LateReply, QuestionAsked
+from labsim.events.ledger import Clock, Ledger
 from labsim.terms import DialogKind
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from msgspec import UNSET, Struct
 
 from labsim.errors import HostError, ThrownValue
-from labsim.events import QuestionAnswered, QuestionAsked, UiSelect
+from labsim.events.dialogs import QuestionAnswered, QuestionAsked, UiSelect
 from labsim.js_values import text_of
 from labsim.stage.stage import AbortSignal, Future, Question, Stage
 from labsim.terms import DialogKind

@@ -15,7 +15,7 @@ from labsim.dispatch.devices import Device, DeviceState
 from labsim.dispatch.resolution import Staged, ToolReport
 from labsim.dispatch.write import MemoryFiles, WriteSession, write_tool
 from labsim.errors import HostError
-from labsim.events import Ledger
+from labsim.events.ledger import Ledger
 from labsim.play.performance import Performance, run
 from labsim.play.report import Report
 from labsim.reading.reading import parse_case

@@ -14,7 +14,8 @@ from labsim.call.scripted import recorder
 from labsim.call.wrapper import CallContext, ToolWrapper
 from labsim.case.given import CallGiven
 from labsim.case.model import Case
-from labsim.events import Event, Execute, as_mapping, is_heard
+from labsim.events.call import Execute
+from labsim.events.event import Event, as_mapping, is_heard
 from labsim.play.performance import run
 from labsim.play.report import Report
 from labsim.reading.reading import parse_case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from labsim.events import Execute
+from labsim.events.call import Execute
 from labsim.gate.approvers import pause
 from labsim.gate.base.request import (
     ApprovalAnswer,

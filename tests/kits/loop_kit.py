@@ -23,18 +23,18 @@ from labsim.call.loop_events import (
 )
 from labsim.call.runner import Runner
 from labsim.call.wrapper import ToolWrapper
-from labsim.events import (
+from labsim.events.call import (
     CallReturned,
     CallStarted,
-    Event,
     Execute,
     HandlerAnswered,
-    Ledger,
     MarkerConsumed,
     PolicyResolved,
     PromptDecided,
     ToolCallEvent,
 )
+from labsim.events.event import Event
+from labsim.events.ledger import Ledger
 from labsim.js_values import copy_json
 from labsim.stage.stage import Stage
 from labsim.terms import Policy, Rule, Source, Tier

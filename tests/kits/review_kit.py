@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from labsim.approval import Settings
 from labsim.call.handlers import EventName, Extension
 from labsim.errors import HostError
-from labsim.events import as_mapping
+from labsim.events.event import as_mapping
 from labsim.review.base.events import GrantEnded, NoteRecorded, Notified
 from labsim.review.branch.entries import MemoryStore
 from labsim.review.branch.sessions import Sessions

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from labsim.errors import CaseError
-from labsim.events import as_mapping
+from labsim.events.event import as_mapping
 from labsim.play.report import FieldCheck, Report
 from workbook.checkpoint.kinds import (
     Checkpoint,

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from labsim.case.model import Case
 from labsim.errors import did_you_mean
-from labsim.events import QuestionAsked
+from labsim.events.dialogs import QuestionAsked
 from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report

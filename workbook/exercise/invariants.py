@@ -12,17 +12,9 @@ from typing import Any, Final
 from msgspec import UNSET, Struct
 
 from labsim.call.nesting import nested
-from labsim.events import (
-    CallStarted,
-    Event,
-    Execute,
-    PolicyResolved,
-    PromptDecided,
-    QuestionAsked,
-    RpcSelect,
-    UiSelect,
-    plainly,
-)
+from labsim.events.call import CallStarted, Execute, PolicyResolved, PromptDecided
+from labsim.events.dialogs import QuestionAsked, RpcSelect, UiSelect
+from labsim.events.event import Event, plainly
 from labsim.js_values import same
 from labsim.play.report import Report
 from labsim.terms import APPROVE, DialogKind, Policy

@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 from labsim.describe.ledger import describe, visible
 from labsim.errors import CaseError
-from labsim.events import PolicyResolved, PromptDecided, QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
+from labsim.events.call import PolicyResolved, PromptDecided
+from labsim.events.dialogs import QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
 from labsim.js_values import stringify
 from labsim.play.performance import run
 from labsim.play.report import Report

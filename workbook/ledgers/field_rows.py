@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.play.report import Report
 
 #: Fields of how a case ended: many calls can end in it, and only the last word counts.

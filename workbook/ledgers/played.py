@@ -14,7 +14,8 @@ from msgspec import Struct
 from labsim.case.gate import GateGiven
 from labsim.case.given import CallGiven
 from labsim.describe.ledger import one_line
-from labsim.events import CallStarted, Event
+from labsim.events.call import CallStarted
+from labsim.events.event import Event
 from labsim.extras import Given
 from labsim.play.report import CallReport, Report
 from workbook.errors import WorkbookError

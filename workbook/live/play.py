@@ -19,7 +19,7 @@ from labsim.case.given import CallGiven
 from labsim.case.model import Case
 from labsim.describe.ledger import visible
 from labsim.errors import HostError, LabsimError
-from labsim.events import QuestionAsked
+from labsim.events.dialogs import QuestionAsked
 from labsim.extras import Given
 from labsim.js_values import stringify
 from labsim.play.performance import Driver, Performance

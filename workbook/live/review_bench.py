@@ -16,7 +16,7 @@ from labsim.case.given import ReviewGiven
 from labsim.case.model import Case, Expected, ReviewCase
 from labsim.case.review import CallStep, CommandStep, KeysStep, RestartStep, Step, SwitchStep
 from labsim.errors import LabsimError
-from labsim.events import Ledger
+from labsim.events.ledger import Ledger
 from labsim.play.performance import Driver, Performance
 from labsim.play.report import Report
 from labsim.play.review import ReviewUnderWay

@@ -25,7 +25,8 @@ from labsim.case.model import (
     WrapperCase,
 )
 from labsim.describe.ledger import describe, one_line
-from labsim.events import CallReturned, CallStarted, CallThrew, Event, PolicyResolved, PromptDecided
+from labsim.events.call import CallReturned, CallStarted, CallThrew, PolicyResolved, PromptDecided
+from labsim.events.event import Event
 from labsim.extras import Given
 from labsim.places.lanes import Lane as Lane  # the drawing modules look for both here
 from labsim.places.lanes import Stroke as Stroke

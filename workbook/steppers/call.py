@@ -8,7 +8,8 @@ from __future__ import annotations
 from labsim.call import loop_events as loop
 from labsim.call.loop_events import HookOutcome
 from labsim.call.nesting import Nesting
-from labsim.events import CallReturned, CallStarted, CallThrew, Event, ExtensionError, HandlerAnswered
+from labsim.events.call import CallReturned, CallStarted, CallThrew, ExtensionError, HandlerAnswered
+from labsim.events.event import Event
 from labsim.terms import EventName
 from workbook.steppers.stops import Danger, Left, Stop
 from workbook.steppers.tools import DeskTool, OrdinaryTool, WriteTool

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.fallback import events as file
 from labsim.rpc import events as rpc
 from labsim.rpc.broker import SettledBy

@@ -15,16 +15,9 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from labsim.describe.ledger import describe_lines
-from labsim.events import (
-    CallStarted,
-    Event,
-    Execute,
-    PolicyResolved,
-    QuestionAnswered,
-    QuestionAsked,
-    RpcSelect,
-    UiSelect,
-)
+from labsim.events.call import CallStarted, Execute, PolicyResolved
+from labsim.events.dialogs import QuestionAnswered, QuestionAsked, RpcSelect, UiSelect
+from labsim.events.event import Event
 from labsim.fallback.events import PrimitiveAttempted
 from labsim.gate import events as host
 from labsim.places.steps import Place

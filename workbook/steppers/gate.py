@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from labsim.events import Event, Execute
+from labsim.events.call import Execute
+from labsim.events.event import Event
 from labsim.gate import events as host
 from labsim.gate.base import words
 from labsim.gate.base.request import AuthorizationOutcome

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.review.base.events import DialogOver, GrantEnded, GrantGiven, StepTaken
 from labsim.review.base.states import TRANSITIONS, Action, GrantEffect, GrantEnd, Pending, Phase
 from workbook.steppers.stops import Danger, Stop

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from labsim.call.nesting import Nesting, nested
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.places.steps import CallStep, DialogStep, DispatchStep, Here, LoopStep, Order, Place
 from workbook.ledgers.played import NO_CALL, PlacedEvent
 from workbook.tables.steps import call_steps_of, host_steps_of, walked

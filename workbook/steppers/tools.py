@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from labsim.call.nesting import Nesting
-from labsim.events import CallStarted, Event, HandlerAnswered
+from labsim.events.call import CallStarted, HandlerAnswered
+from labsim.events.event import Event
 from workbook.steppers.stops import Danger, Left, Stop
 from workbook.steppers.wrapper import Gate, GateFollower
 

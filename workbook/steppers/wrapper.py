@@ -13,24 +13,21 @@ from typing import Any, Final, Protocol
 from labsim.call.nesting import Nesting
 from labsim.call.wrapper import DENIED_REASON
 from labsim.errors import CANCELLED
-from labsim.events import (
+from labsim.events.call import (
     ApprovalRequested,
     ApprovalResolved,
     CallReturned,
     CallStarted,
     CallThrew,
-    Event,
     ExtensionError,
     HandlerAnswered,
     MarkerConsumed,
     PolicyResolved,
     PromptDecided,
-    QuestionAsked,
-    RpcSelect,
     ToolResultEvent,
-    UiSelect,
-    dialog_broke,
 )
+from labsim.events.dialogs import QuestionAsked, RpcSelect, UiSelect, dialog_broke
+from labsim.events.event import Event
 from labsim.rpc.events import DialogSettled, FrameSent
 from labsim.terms import APPROVAL_OPTIONS, APPROVE, DialogKind, EventName, Policy
 from workbook.steppers.stops import Danger, Left, Stop

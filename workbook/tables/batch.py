@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct
 
 from labsim.call.loop_events import ArgumentsChecked, Checked, HookEnded, LoopResulted, ToolExecutionStart
 from labsim.describe.ledger import visible
-from labsim.events import Execute
+from labsim.events.call import Execute
 from labsim.js_values import stringify
 from workbook.ledgers.played import NothingHappened, Played, caption_of, eventful
 from workbook.ledgers.withheld import unless_withheld

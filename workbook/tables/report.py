@@ -15,7 +15,8 @@ from msgspec import UNSET
 from labsim.call.loop_events import LoopResulted
 from labsim.call.nesting import Nesting, nested
 from labsim.describe.ledger import describe_lines, visible
-from labsim.events import CallReturned, CallThrew, is_heard
+from labsim.events.call import CallReturned, CallThrew
+from labsim.events.event import is_heard
 from labsim.js_values import stringify
 from labsim.play.report import FieldCheck, Report
 from workbook.ledgers.claims import compare_prediction, observed_value

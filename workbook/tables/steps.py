@@ -12,7 +12,7 @@ from typing import Final
 from labsim.call.nesting import Nesting, nested
 from labsim.case.gate import GateGiven
 from labsim.describe.ledger import describe_lines
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.places.steps import ORDERS, CallStep, Here, HostCallStep, Order
 from labsim.play.report import CallReport, Report
 from workbook.ledgers.played import (

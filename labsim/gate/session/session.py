@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from labsim.errors import AbortError, HostError
-from labsim.events import Execute
+from labsim.events.call import Execute
 from labsim.gate.base import words
 from labsim.gate.base.request import AuthorizationDecision, AuthorizationOutcome, AuthorizationRequest
 from labsim.gate.events import (

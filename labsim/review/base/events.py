@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import ClassVar, Final
 
-from labsim.events import Event
+from labsim.events.event import Event
 from labsim.places.lanes import Drawn, Lane, Stroke, View, note
 from labsim.places.steps import DeskStep, Here, Order, Steps
 from labsim.review.base.states import Action, GrantEnd, Pending, Phase

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from msgspec import UNSET
 
 from labsim.errors import AbortError, HostError
-from labsim.events import QuestionAnswered
+from labsim.events.dialogs import QuestionAnswered
 from labsim.review.base.events import PanelHidden, PanelNeverShown, PanelShown
 from labsim.review.panel.panel import Panel, PanelOutcome
 from labsim.stage.stage import AbortSignal, Question, Stage

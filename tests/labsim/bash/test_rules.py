@@ -43,7 +43,7 @@ from labsim.bash import (
 from labsim.call.inert import InertExecutor
 from labsim.call.runner import Runner
 from labsim.call.wrapper import ToolWrapper
-from labsim.events import Execute
+from labsim.events.call import Execute
 from labsim.stage.stage import Stage
 from labsim.stage.ui import Says, ScriptedUI
 from labsim.terms import Policy, Rule, Source, Tier

@@ -12,7 +12,8 @@ from msgspec import UNSET
 from labsim.call.handlers import Extension, HandlerContext, HandlerReply, PlainHandler, ToolCallInput
 from labsim.call.runner import MARKERS_KEPT, Runner
 from labsim.errors import CANCELLED, AbortError, HostError, ThrownValue
-from labsim.events import ExtensionError, HandlerAnswered, QuestionAsked
+from labsim.events.call import ExtensionError, HandlerAnswered
+from labsim.events.dialogs import QuestionAsked
 from labsim.stage.stage import AbortSignal, Stage
 from labsim.stage.ui import Fails, ScriptedUI
 

@@ -24,7 +24,7 @@ from labsim.call.loop_events import (
 )
 from labsim.call.wrapper import CallContext, ToolWrapper
 from labsim.errors import HostError
-from labsim.events import (
+from labsim.events.call import (
     CallStarted,
     CallThrew,
     Execute,

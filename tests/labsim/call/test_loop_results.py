@@ -24,7 +24,7 @@ from labsim.call.loop_events import (
 )
 from labsim.describe.ledger import describe
 from labsim.errors import HostError, StageError
-from labsim.events import Execute
+from labsim.events.call import Execute
 from labsim.js_values import copy_json
 from labsim.tool import ToolCall, ToolResult, text_content
 

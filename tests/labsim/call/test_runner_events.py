@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from labsim.call.handlers import EventName, HandlerContext, HandlerReply, PlainHandler, ToolResultInput
 from labsim.errors import HostError, ThrownValue
-from labsim.events import ExtensionError
+from labsim.events.call import ExtensionError
 from labsim.tool import ToolCall, ToolResult, text_content, visible_text
 
 ALLOWED: dict[str, Any] = {"policies": {"seed_note": "allow"}}

@@ -12,7 +12,7 @@ from labsim.approval import Settings
 from labsim.call.handlers import EventName
 from labsim.call.wrapper import OuterCall
 from labsim.errors import HostError, ThrownValue
-from labsim.events import ModeMisspelt, PolicyResolved, SafetyAcknowledged
+from labsim.events.call import ModeMisspelt, PolicyResolved, SafetyAcknowledged
 from labsim.stage.stage import AbortSignal
 from labsim.stage.ui import Fails, FailsWith
 from labsim.terms import Outcome, Policy, Rule, Tier

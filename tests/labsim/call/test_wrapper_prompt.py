@@ -9,7 +9,7 @@ from engine_kit import PUBLISH, Desk, kinds, play
 
 from labsim.call.handlers import HandlerContext, ToolCallInput
 from labsim.call.wrapper import OuterCall, ScheduledCall
-from labsim.events import PromptDecided
+from labsim.events.call import PromptDecided
 from labsim.stage.stage import AbortSignal
 
 # wrapper/W-20 to wrapper/W-26: is a prompt required?

@@ -14,7 +14,8 @@ from played_kit import RESOLVED, TWICE
 from labsim.case.model import Expected
 from labsim.describe.kinds import event_classes
 from labsim.describe.ledger import describe, ledger_lines
-from labsim.events import Event, Ledger, as_mapping, is_heard
+from labsim.events.event import Event, as_mapping, is_heard
+from labsim.events.ledger import Ledger
 from labsim.gate.events import GateEvent, Notice, SessionEvent
 from labsim.play.report import Report
 from labsim.terms import Standing

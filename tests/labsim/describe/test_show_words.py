@@ -8,7 +8,7 @@ import pytest
 from msgspec import Struct
 
 from labsim.describe.ledger import describe, describe_lines, one_line, visible
-from labsim.events import QuestionAsked, UiSelect
+from labsim.events.dialogs import QuestionAsked, UiSelect
 from labsim.fallback.events import (
     FallbackEvent,
     HandlerAnswer,

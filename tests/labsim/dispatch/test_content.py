@@ -17,7 +17,7 @@ from labsim.dispatch.arguments import ContentRefused, read_arguments, validated
 from labsim.dispatch.content import DEEPEST, LONGEST, NotJson, asks_for_help, parse_json, without_anchors
 from labsim.dispatch.json_complaint import complaint
 from labsim.dispatch.schema import TYPES, declares, issues
-from labsim.events import CallStarted, Execute
+from labsim.events.call import CallStarted, Execute
 from labsim.tool import Tool
 
 SLOT = slot_tool()

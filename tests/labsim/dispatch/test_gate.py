@@ -17,7 +17,7 @@ from labsim.dispatch.devices import DeviceState
 from labsim.dispatch.events import GateDeclared
 from labsim.dispatch.gate import Declaration, declaration
 from labsim.errors import HostError
-from labsim.events import CallStarted, PolicyResolved
+from labsim.events.call import CallStarted, PolicyResolved
 from labsim.terms import Policy, Rule, Source, Tier
 
 NO_UI = (

@@ -12,15 +12,9 @@ from labsim.describe.kinds import event_classes
 from labsim.describe.ledger import describe, ledger_lines
 from labsim.dispatch import events as xdev
 from labsim.dispatch.events import Ending, Target
-from labsim.events import (
-    CallReturned,
-    CallStarted,
-    CallThrew,
-    PolicyResolved,
-    PromptDecided,
-    QuestionAsked,
-    is_heard,
-)
+from labsim.events.call import CallReturned, CallStarted, CallThrew, PolicyResolved, PromptDecided
+from labsim.events.dialogs import QuestionAsked
+from labsim.events.event import is_heard
 from labsim.play.performance import start
 from labsim.terms import Tier
 

@@ -29,7 +29,7 @@ from labsim.dispatch.events import (
     Target,
 )
 from labsim.dispatch.write import DEVICES_ONLY
-from labsim.events import CallStarted
+from labsim.events.call import CallStarted
 from labsim.stage.stage import AbortSignal
 from labsim.tool import ToolCall, ToolResult, text_content, visible_text
 

@@ -21,7 +21,7 @@ from gate_kit import (
 )
 
 from labsim.errors import HostError
-from labsim.events import Execute
+from labsim.events.call import Execute
 from labsim.gate.approvers import AllowAll, DenyAll
 from labsim.gate.base.errors import NoPendingPermission, RuntimeFailure
 from labsim.gate.base.request import (

@@ -15,7 +15,9 @@ from places import TOP
 from played_kit import RESOLVED, recorded_reports, wait
 from stepping_kit import built_in
 
-from labsim.events import CallReturned, CallStarted, Event, Ledger, PromptDecided
+from labsim.events.call import CallReturned, CallStarted, PromptDecided
+from labsim.events.event import Event
+from labsim.events.ledger import Ledger
 from labsim.places.lanes import Drawn, Lane, Stroke, View
 from labsim.places.steps import ORDERS, CallStep, Here, Order, Steps
 from labsim.play.performance import run
@@ -28,7 +30,8 @@ from workbook.steppers.step_lists import places_of
 
 #: The modules that bring kinds of events, with the lists that these can stand on.
 BOOKS = {
-    "labsim.events": (Order.CALL, Order.HOST_CALL, Order.DESK),
+    "labsim.events.call": (Order.CALL, Order.HOST_CALL),
+    "labsim.events.dialogs": (Order.CALL, Order.HOST_CALL, Order.DESK),
     "labsim.call.loop_events": (Order.LOOP,),
     "labsim.dispatch.events": (Order.CALL, Order.DISPATCH),
     "labsim.fallback.events": (Order.CALL, Order.WRITE, Order.DELETE),

@@ -15,13 +15,8 @@ from places import TOP
 from labsim.call.nesting import Nesting, nested
 from labsim.describe.ledger import describe, ledger_lines
 from labsim.errors import CaseError, HostError
-from labsim.events import (
-    ApprovalResolved,
-    Execute,
-    PreviewWait,
-    PromptDecided,
-    as_mapping,
-)
+from labsim.events.call import ApprovalResolved, Execute, PreviewWait, PromptDecided
+from labsim.events.event import as_mapping
 from labsim.play.performance import run, start
 from labsim.proof.recordings import read_lines
 from labsim.proof.replay import as_recorded, replay

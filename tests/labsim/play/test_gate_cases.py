@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from labsim.case.model import CaseFile, GateCase
 from labsim.errors import CaseError
-from labsim.events import LateReply
+from labsim.events.dialogs import LateReply
 from labsim.gate.approvers import AllowAll, DenyAll, EditsButNotTheNetwork, pause
 from labsim.gate.base.request import ApprovalAnswer, ApprovalDecision, ApprovalRequest
 from labsim.gate.base.terms import SideEffectLevel, judged

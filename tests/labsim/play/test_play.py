@@ -9,7 +9,7 @@ from engine_kit import ASKING, PROMPT, PUBLISH, a_case, heard, kinds, play
 from msgspec import UNSET
 
 from labsim.errors import CaseError, HostError, StageError
-from labsim.events import LateReply, QuestionAsked
+from labsim.events.dialogs import LateReply, QuestionAsked
 from labsim.library import case_files
 from labsim.play.performance import Performance, run, start
 from labsim.play.report import CallReport, FieldCheck, Report

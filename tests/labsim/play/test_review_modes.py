@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from review_kit import EDITED, FRESH, NO_GRANT, NOTE, Bench, kinds
 
-from labsim.events import QuestionAsked
+from labsim.events.dialogs import QuestionAsked
 from labsim.play.mode_matrix import Observed, mode_matrix, observe
 from labsim.review.base.events import MessagePosted
 from labsim.review.desk import Command

@@ -11,7 +11,7 @@ from review_kit import CLOSED, EDITED, FRESH, NO_GRANT, NOTE, Bench, kinds, plai
 
 from labsim.approval import Settings
 from labsim.errors import HostError
-from labsim.events import QuestionAsked
+from labsim.events.dialogs import QuestionAsked
 from labsim.review.base.events import DialogOver, Discarded, MessagePosted, StatusShown, StepTaken, WidgetShown
 from labsim.review.base.states import Action, NoSuchStep, Phase
 from labsim.review.branch.entries import EntryType

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from review_kit import EDITED, FRESH, NO_GRANT, NOTE, Bench
 
-from labsim.events import ApprovalRequested, ApprovalResolved, CallThrew
+from labsim.events.call import ApprovalRequested, ApprovalResolved, CallThrew
 from labsim.review.base.events import ActRefused
 from labsim.review.surface import Mode
 from labsim.review.tool import CHECKS, PARAMETERS, Refused, review_tool

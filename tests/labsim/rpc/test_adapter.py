@@ -12,7 +12,7 @@ from msgspec import UNSET
 from labsim.call.handlers import EventName, Extension, HandlerContext
 from labsim.call.runner import Runner
 from labsim.errors import HostError
-from labsim.events import QuestionAnswered, RpcSelect
+from labsim.events.dialogs import QuestionAnswered, RpcSelect
 from labsim.play.performance import Performance, start
 from labsim.rpc.adapter import RpcUI
 from labsim.rpc.broker import SettledBy

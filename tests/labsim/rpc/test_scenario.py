@@ -10,7 +10,7 @@ import pytest
 from given_kit import read_given, refused
 from places import TOP
 
-from labsim.events import as_mapping
+from labsim.events.event import as_mapping
 from labsim.proof.recordings import read_lines
 from labsim.rpc import player
 from labsim.rpc.events import RpcEvent

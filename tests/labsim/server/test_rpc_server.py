@@ -14,7 +14,9 @@ from msgspec.structs import fields
 from rpc_server_kit import Wire, done, failed, request
 
 from labsim.case import review
-from labsim.events import LateReply, Ledger, as_mapping
+from labsim.events.dialogs import LateReply
+from labsim.events.event import as_mapping
+from labsim.events.ledger import Ledger
 from labsim.rpc.adapter import REMEMBERED
 from labsim.rpc.decode import sort_frame
 from labsim.rpc.dialogs import CLIENT_DISCONNECTED

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rpc_server_kit import Wire, done, failed, request
 
-from labsim.events import LateReply
+from labsim.events.dialogs import LateReply
 from labsim.rpc.events import DialogSettled, FrameReceived
 from labsim.server.commands import NativeCall
 

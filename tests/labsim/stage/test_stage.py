@@ -18,7 +18,7 @@ from msgspec import UNSET
 from stage_kit import Diary
 
 from labsim.errors import HostError, StageError
-from labsim.events import LateReply
+from labsim.events.dialogs import LateReply
 from labsim.stage.stage import AbortSignal, Future, Stage, first_of
 
 # Running and time

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from stage_kit import Diary, a_question
 
 from labsim.errors import HostError, StageError
-from labsim.events import LateReply, QuestionAsked
+from labsim.events.dialogs import LateReply, QuestionAsked
 from labsim.stage.stage import Question, Stage
 from labsim.terms import DialogKind
 

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from labsim.case.model import Case
 from labsim.errors import HostError, ThrownValue
-from labsim.events import QuestionAnswered, QuestionAsked, UiSelect
+from labsim.events.dialogs import QuestionAnswered, QuestionAsked, UiSelect
 from labsim.js_values import text_of
 from labsim.play.performance import Performance, run, start
 from labsim.play.report import Report

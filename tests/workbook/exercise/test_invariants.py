@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from labsim.case.model import DispatchCase, LoopCase, WrapperCase
-from labsim.events import Ledger, QuestionAsked, UiSelect
+from labsim.events.dialogs import QuestionAsked, UiSelect
+from labsim.events.ledger import Ledger
 from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report

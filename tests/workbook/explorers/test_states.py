@@ -15,7 +15,9 @@ from labsim.call.inert import InertExecutor, inert_tool
 from labsim.case.model import WrapperCase
 from labsim.describe.ledger import visible
 from labsim.errors import CaseError
-from labsim.events import PolicyResolved, QuestionAsked, is_heard
+from labsim.events.call import PolicyResolved
+from labsim.events.dialogs import QuestionAsked
+from labsim.events.event import is_heard
 from labsim.library import case_files
 from labsim.play.performance import run
 from labsim.play.report import Report

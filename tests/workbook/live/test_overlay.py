@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from labsim.events import LateReply
+from labsim.events.dialogs import LateReply
 from labsim.review.base.events import GrantGiven, NoteRecorded, PanelHidden
 from labsim.review.branch.note import valid_text
 from labsim.review.panel.display import columns

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from labsim.case.model import Case
 from labsim.errors import HostError
-from labsim.events import LateReply
+from labsim.events.dialogs import LateReply
 from labsim.library import fixtures_dir
 from labsim.play.performance import Performance, run, start
 from labsim.stage.stage import AbortSignal

@@ -26,7 +26,8 @@ from played_kit import (
     wait,
 )
 
-from labsim.events import Event, Ledger
+from labsim.events.event import Event
+from labsim.events.ledger import Ledger
 from labsim.play.performance import start
 from labsim.play.report import Report
 from workbook.ledgers.played import NoSuchCall, NothingHappened, NotPlayed

@@ -13,7 +13,8 @@ from stepping_films import Film, film, hand_made, runs
 from stepping_kit import SETTLED, built_in, recorded, stopped
 
 from labsim.case.model import Case
-from labsim.events import Execute, QuestionAsked
+from labsim.events.call import Execute
+from labsim.events.dialogs import QuestionAsked
 from labsim.places.steps import ORDERS, Order
 from labsim.play.performance import run
 from labsim.play.report import Report

@@ -32,7 +32,7 @@ from played_kit import (
     wait,
 )
 
-from labsim.events import is_heard
+from labsim.events.event import is_heard
 from labsim.play.performance import start
 from labsim.terms import Outcome
 from workbook.ledgers.claims import BadPrediction

@@ -21,7 +21,7 @@ from played_kit import (
     wait,
 )
 
-from labsim.events import CallThrew, Execute
+from labsim.events.call import CallThrew, Execute
 from labsim.places.steps import ORDERS, CallStep, Order
 from labsim.play.report import Report
 from workbook.ledgers.played import NoSuchCall, NothingHappened, placed

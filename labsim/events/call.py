@@ -1,78 +1,18 @@
-"""What happened, in order: the event records and the ledger that keeps them.
-
-A record is frozen, and what it quotes of a call's input is a copy, so the ledger shows what was, not what became
-of it. Field names on the wire are those of the recorded answers; `atMs` is simulated time.
-
-Whatever the program knows about a kind of event stands with its class, once: its words, its standing, whose call it
-belongs to, the observed fields that it shows, how it is drawn, and its step. `labsim.describe.kinds` lists the
-classes.
-"""
+"""The events of one call at the tool gate: what extensions are told, the host's own steps, and remarks on them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
 from labsim.approval import Resolution
 from labsim.errors import CANCELLED, AbortError
+from labsim.events.event import Event
 from labsim.js_values import stringify
 from labsim.places.lanes import Drawn, Lane, Stroke, View, note
-from labsim.places.steps import CallStep, DeskStep, Here, HostCallStep, Order, Steps
-from labsim.terms import APPROVAL_OPTIONS, APPROVE, ApprovalMode, DialogKind, EventName, Policy, Standing, Tier
-
-
-class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="event", rename="camel"):
-    """What every record has: the simulated millisecond it happened at.
-
-    Not tracked by the cycle collector: a record quotes copies of JSON values, which cannot point back at it, and
-    a long ledger of tracked records would have the collector walk all of it again and again.
-    """
-
-    at_ms: int
-    #: On which step of which list it stands, where that is always the same one.
-    steps: ClassVar[Steps] = {}
-    #: Who hears of it.
-    standing: ClassVar[Standing] = Standing.REMARK
-    #: The observed fields of a case that are read from events of this kind, by their names on the wire.
-    shows: ClassVar[tuple[str, ...]] = ()
-    #: The rules to look at where a recorded answer has another such event.
-    rules: ClassVar[tuple[str, ...]] = ()
-
-    @classmethod
-    def kind_name(cls) -> str:
-        """The wire name of this kind; of a class that only others share, its own name."""
-        return str(cls.__struct_config__.tag)
-
-    def says(self) -> str:
-        """What happened, in words. Texts of tools and people are quoted as they are, whatever is in them."""
-        return field_by_field(as_mapping(self), "event", "atMs")
-
-    def names_call(self) -> str:
-        """The id of the call that it names itself; "" for one that names none (a dialog, a frame)."""
-        call: str = getattr(self, "tool_call_id", "")
-        return call
-
-    def names_request(self) -> str:
-        """The id of the request that it is about, at the host that numbers them; "" for none."""
-        request: str = getattr(self, "request_id", "")
-        return request
-
-    def drawn(self, view: View) -> Drawn | None:
-        """How a sequence picture shows it, by what the picture knows then; None: as a remark of the desk."""
-        return None
-
-    def step(self, order: Order, here: Here) -> int | None:
-        """The step of a list that it stands on, with the walk along its call at `here`; None: on none by itself."""
-        return self.steps.get(order)
-
-    def passed(self, here: Here) -> None:
-        """Notes in `here` what is different for the events after it."""
-
-
-# ------------------------------------------------------------------------------------------ events and steps
+from labsim.places.steps import CallStep, Here, HostCallStep, Order, Steps
+from labsim.terms import ApprovalMode, EventName, Policy, Standing, Tier
 
 
 class ToolCallEvent(Event, frozen=True, kw_only=True, gc=False, tag="tool_call"):
@@ -140,52 +80,6 @@ class ApprovalResolved(Event, frozen=True, kw_only=True, gc=False, tag="tool_app
             return None
         # Where nobody could be asked, or the dialog broke, it is told from within the asking.
         return CallStep.SETTLE if here.asked and not here.broke else CallStep.ASK
-
-
-class UiSelect(Event, frozen=True, kw_only=True, gc=False, tag="ui.select"):
-    """A select dialog ended. `choice` is what came back: a label, null for nothing, or how it failed."""
-
-    options: tuple[str, ...]
-    choice: Any
-    standing: ClassVar[Standing] = Standing.STEP
-    rules: ClassVar[tuple[str, ...]] = ("wrapper/W-40", "wrapper/W-46")
-
-    def says(self) -> str:
-        return f"{_came_back(self.choice, self.options)} (offered: {', '.join(self.options)})"
-
-    def drawn(self, view: View) -> Drawn:
-        stroke = Stroke.REFUSE if isinstance(self.choice, dict) else Stroke.ANSWER
-        return Drawn(Lane.PERSON, view.asks(self.options), stroke, _in_short(self.choice))
-
-    def step(self, order: Order, here: Here) -> int | None:
-        return _select_step(order, here)
-
-    def passed(self, here: Here) -> None:
-        _select_passed(self.options, self.choice, here)
-
-
-class RpcSelect(Event, frozen=True, kw_only=True, gc=False, tag="rpc.select"):
-    """The same, where the dialog went to a client over RPC."""
-
-    options: tuple[str, ...]
-    choice: Any
-    standing: ClassVar[Standing] = Standing.STEP
-    rules: ClassVar[tuple[str, ...]] = ("rpc/R-18", "rpc/R-25", "rpc/R-40")
-
-    def says(self) -> str:
-        return f"{_came_back(self.choice, self.options)} (offered: {', '.join(self.options)})"
-
-    def drawn(self, view: View) -> Drawn:
-        says = _in_short(self.choice)
-        if view.overlapping:
-            return Drawn(Lane.PERSON, view.asks(self.options), Stroke.ANSWER, says)
-        return note(view.asker, says)  # the frames before it are what travelled
-
-    def step(self, order: Order, here: Here) -> int | None:
-        return _select_step(order, here)
-
-    def passed(self, here: Here) -> None:
-        _select_passed(self.options, self.choice, here)
 
 
 class Execute(Event, frozen=True, kw_only=True, gc=False, tag="execute"):
@@ -295,9 +189,6 @@ class ExtensionError(Event, frozen=True, kw_only=True, gc=False, tag="extension_
     def passed(self, here: Here) -> None:
         if self.on == EventName.TOOL_CALL:
             here.stops = CallStep.HANDLERS
-
-
-# --------------------------------------------------------------------------------------------------- remarks
 
 
 class CallStarted(Event, frozen=True, kw_only=True, gc=False, tag="call_started"):
@@ -427,76 +318,6 @@ class PromptDecided(Event, frozen=True, kw_only=True, gc=False, tag="prompt_deci
         here.runs = here.runs or not self.required
 
 
-class QuestionAsked(Event, frozen=True, kw_only=True, gc=False, tag="question_asked"):
-    """A dialog opened. `title` is the whole text shown; it can hold a tool's input and is never markup."""
-
-    question_id: str
-    kind: DialogKind
-    title: str
-    options: tuple[str, ...] = ()
-    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
-    shows: ClassVar[tuple[str, ...]] = ("prompts", "promptIncludes", "dialogs")
-
-    def says(self) -> str:
-        return f"{self.kind} {self.question_id} opens: {self.title}"
-
-    def drawn(self, view: View) -> Drawn:
-        if view.overlapping:
-            says = f"{self.kind} {self.question_id}: {self.title}"
-            return Drawn(view.asks(self.options), Lane.PERSON, Stroke.TELL, says)
-        if view.over_rpc:  # the frame before it has asked; this is the client showing it
-            return note(Lane.PERSON, f"shows {self.kind}: {self.title}")
-        return Drawn(view.asker, Lane.PERSON, Stroke.TELL, f"{self.kind}: {self.title}")
-
-    def step(self, order: Order, here: Here) -> int | None:
-        match order:
-            case Order.CALL:
-                return here.asking
-            case Order.DESK:
-                return None if here.in_call else DeskStep.DIALOG
-        return self.steps.get(order)
-
-    def passed(self, here: Here) -> None:
-        here.asked = here.at >= CallStep.DECIDE
-
-
-class QuestionAnswered(Event, frozen=True, kw_only=True, gc=False, tag="question_answered"):
-    """A dialog other than a select ended, with what came back (null: nothing)."""
-
-    question_id: str
-    kind: DialogKind
-    answer: Any
-    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER}
-
-    def says(self) -> str:
-        return f"{self.kind} {self.question_id} ends: {_came_back(self.answer)}"
-
-    def drawn(self, view: View) -> Drawn:
-        if not view.overlapping:
-            return Drawn(Lane.PERSON, view.asker, Stroke.ANSWER, _in_short(self.answer))
-        if self.answer is None:  # closed by either side
-            return note(view.desk, f"{self.question_id} ends without an answer")
-        answer = self.answer if isinstance(self.answer, str) else stringify(self.answer)
-        return Drawn(Lane.PERSON, view.desk, Stroke.ANSWER, f"{self.question_id}: {answer}")
-
-    def step(self, order: Order, here: Here) -> int | None:
-        return _back_at_the_desk(here) if order is Order.DESK else self.steps.get(order)
-
-
-class LateReply(Event, frozen=True, kw_only=True, gc=False, tag="late_reply"):
-    """A reply came for a question that was no longer open; it changed nothing."""
-
-    question_id: str
-    steps: ClassVar[Steps] = {Order.HOST_CALL: HostCallStep.APPROVER, Order.DESK: DeskStep.BACK}
-    shows: ClassVar[tuple[str, ...]] = ("lateReplies",)
-
-    def says(self) -> str:
-        return f"a reply to {self.question_id} comes too late and changes nothing"
-
-    def drawn(self, view: View) -> Drawn:
-        return Drawn(Lane.PERSON, view.late, Stroke.REFUSE, f"to {self.question_id}, too late")
-
-
 class SafetyAcknowledged(Event, frozen=True, kw_only=True, gc=False, tag="safety_acknowledged"):
     """Approve also acknowledged the provider's safety checks (wrapper/step-15)."""
 
@@ -565,116 +386,3 @@ _ANSWERS_DRAWN: Final = {
     "blocks": "blocks the call",
     "no replacement": "returns no input",
 }
-
-
-def dialog_broke(choice: object) -> bool:
-    """Whether what a dialog came back with is how it broke, and no answer: something thrown, or the client gone."""
-    return isinstance(choice, dict) and list(choice) in (["throw"], ["throwValue"], ["disconnect"])
-
-
-def _in_short(choice: object) -> str:
-    """What a dialog came back with, for a picture."""
-    if choice is None:
-        return "no answer"
-    if isinstance(choice, dict):
-        return "; ".join(f"{key}: {value}" for key, value in choice.items())
-    return choice if isinstance(choice, str) else stringify(choice)
-
-
-def _back_at_the_desk(here: Here) -> int | None:
-    """A dialog is the Review Desk's own where it belongs to no call."""
-    return None if here.in_call else DeskStep.BACK
-
-
-def _select_step(order: Order, here: Here) -> int | None:
-    match order:
-        case Order.CALL:
-            return CallStep.ASK if here.asked else None  # a handler's own dialog is a part of what is under way
-        case Order.DESK:
-            return _back_at_the_desk(here)
-        case Order.HOST_CALL:
-            return HostCallStep.APPROVER
-    return None
-
-
-def _select_passed(options: tuple[str, ...], choice: object, here: Here) -> None:
-    here.runs = here.runs or (options == APPROVAL_OPTIONS and choice == APPROVE)
-    if here.asked:
-        here.broke = dialog_broke(choice)
-        here.stops = CallStep.ASK if here.broke else CallStep.SETTLE
-
-
-class Clock:
-    """Simulated milliseconds since the case began. Only the stage moves it."""
-
-    __slots__ = ("now_ms",)
-
-    def __init__(self) -> None:
-        self.now_ms = 0
-
-
-class Ledger:
-    """The ordered list of everything that happened on one stage.
-
-    `append` takes any event record of this package (the dialog, dispatch and fallback parts bring their own).
-    Iterating gives the records in order; `ledger[i]` is one of them.
-    """
-
-    __slots__ = ("append", "clock", "events")
-
-    def __init__(self, clock: Clock | None = None) -> None:
-        self.clock = clock or Clock()
-        self.events: list[Event] = []
-        self.append = self.events.append  # bound once: this is the engine's most frequent call
-
-    def snapshot(self) -> Ledger:
-        """The ledger as it is now; what happens later is not in it."""
-        copy = Ledger(self.clock)
-        copy.events.extend(self.events)
-        return copy
-
-    def __len__(self) -> int:
-        return len(self.events)
-
-    def __iter__(self) -> Iterator[Event]:
-        return iter(self.events)
-
-    def __getitem__(self, index: int) -> Event:
-        return self.events[index]
-
-
-def as_mapping(event: Event) -> dict[str, Any]:
-    """An event as a plain mapping with its wire names, `event` first; absent parts are absent."""
-    built: dict[str, Any] = msgspec.to_builtins(event)
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in built.items()}
-
-
-def is_heard(event: Event) -> bool:
-    """Whether the host itself tells of an event or takes it as a step; so it is compared with the real program."""
-    return event.standing is not Standing.REMARK
-
-
-def plainly(value: object) -> str:
-    """A text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else stringify(value)
-
-
-def field_by_field(record: Mapping[str, Any], *left_out: str) -> str:
-    """A record in no words of its own: its fields, but for those left out."""
-    return ", ".join(f"{key}: {plainly(value)}" for key, value in record.items() if key not in left_out)
-
-
-def _came_back(choice: Any, offered: Sequence[str] = ()) -> str:
-    """What a dialog came back with, or how it broke. What was not offered is quoted: a blank can matter
-    (wrapper/W-40).
-    """
-    match choice:
-        case None:
-            return "no answer"
-        case {"throw": message}:
-            return f"the dialog breaks with: {message}"
-        case {"throwValue": value}:
-            return f"the dialog throws {stringify(value)}, which is no error"
-        case {"disconnect": message}:
-            return f"the client goes away: {message}"
-    return f"the answer is {choice if choice in offered else stringify(choice)}"

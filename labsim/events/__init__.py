@@ -1,0 +1,1 @@
+"""What happened, in order: kinds of event, and the ledger that keeps them."""
