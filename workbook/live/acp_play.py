@@ -127,6 +127,9 @@ class AcpPlay:
     def page(self) -> Page:
         return page(TableBlock(grid=self.client().grid), TableBlock(grid=decisions(self._report).grid))
 
+    def __repr__(self) -> str:
+        return str(self.page())
+
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         return self.page()._repr_mimebundle_()
 

@@ -94,6 +94,9 @@ class RuleFile:
         except RuleStoreFailed as error:
             return page(Paragraph(lead="Not readable:", text=f"{error}."))
 
+    def __repr__(self) -> str:
+        return str(self.page())
+
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         return self.page()._repr_mimebundle_()
 
