@@ -19,6 +19,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from labsim import extras
+from workbook.show.cited import OPEN
 
 NOT_QUICK = ("browser", "package", "slow")
 TESTS: Final = Path(__file__).parent
@@ -85,6 +86,12 @@ def _looks_at_the_wheel(module: str) -> bool:
 @pytest.hookimpl(optionalhook=True)  # `-p no:xdist` has no use for it
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Companies:
     return Companies(config, log)
+
+
+@pytest.fixture(autouse=True)
+def _no_open_questions() -> None:
+    """What a chapter keeps back that an earlier test opened, it does not keep back from this one."""
+    OPEN.clear()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -17,6 +17,7 @@ from workbook.chapter import copies
 from workbook.chapter.notebooks import notebooks_dir, notebooks_in
 from workbook.notebook import compare
 from workbook.notebook.nbval_guard import compared_cells, uncompared_cells
+from workbook.show.cited import all_rules
 
 WORKED = notebooks_in(notebooks_dir())
 LONGEST_CELL = 10  # lines; a longer one is a function missing from workbook
@@ -123,6 +124,20 @@ def test_clean_copies_run_unanswered_leak_no_reveal(unanswered: dict[str, Any]) 
             shown = outputs(notebook)
             found = [secret for secret in secrets if json.dumps(secret, ensure_ascii=False)[1:-1] in shown]
             assert found == [], (stem, path.name)
+
+
+@pytest.mark.slow
+def test_clean_copies_run_unanswered_say_no_rule_that_a_question_turns_on(unanswered: dict[str, Any]) -> None:
+    """A sentence under a table would answer what is asked further down."""
+    files = [json.loads(path.read_bytes()) for path in fixtures_dir().glob("*.json")]
+    rules = {case["id"]: case.get("rules", []) for file in files for case in file["cases"]}
+    for path in sorted((fixtures_dir() / "checkpoints").glob("*.json")):
+        asked = [each for each in json.loads(path.read_bytes()).get("checkpoints", []) if each["kind"] != "paper"]
+        turned_on = {name for each in asked for name in rules[each["case"]]}
+        for stem, notebook in unanswered.items():
+            if any(f'wb.open("{path.stem}")' in cell.source for cell in notebook.cells):
+                shown = " ".join(outputs(notebook).replace("\\n", " ").split())
+                assert [name for name in turned_on if all_rules().find(name).says in shown] == [], stem
 
 
 @pytest.mark.slow

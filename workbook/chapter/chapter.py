@@ -260,6 +260,16 @@ class Chapter:
         found = self.unanswered((case_id,))
         return [name for name in found if not isinstance(self._checkpoints[name], PaperCheckpoint)]
 
+    def rules_of_open_questions(self) -> frozenset[str]:
+        """The rules that decide a case which a checkpoint asks about and the learner has not answered.
+
+        Also those that an answered one has met, of which it has explained a part. A paper checkpoint is a recap,
+        and turns on none.
+        """
+        cases = {each.id: each.case for each in self._checkpoints.values() if not isinstance(each, PaperCheckpoint)}
+        still_open = [cases[name] for name in self.unanswered(cases.values()) if name in cases]
+        return frozenset(rule for case_id in still_open for rule in self._lesson.cases[case_id].rules)
+
     def claims(self) -> Page:
         """What the host's source says and no case here runs, each with what was not executed.
 

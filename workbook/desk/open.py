@@ -9,6 +9,7 @@ from workbook.chapter.chapter import Chapter, chapter_files
 from workbook.chapter.file import ChapterFiles
 from workbook.learner.who import progress_of, who
 from workbook.progress.recall import recalls_in
+from workbook.show.cited import keep_back
 
 
 def open_chapter(chapter_id: str, *, folder: Path | str | None = None) -> Chapter:
@@ -20,7 +21,9 @@ def open_chapter(chapter_id: str, *, folder: Path | str | None = None) -> Chapte
     """
     files = catalogue().find(chapter_id).files() if folder is None else _files_in(Path(folder), chapter_id)
     learner = who()
-    return Chapter(files, learner=learner, progress=progress_of(learner), recalls=recalls_in)
+    chapter = Chapter(files, learner=learner, progress=progress_of(learner), recalls=recalls_in)
+    keep_back(chapter.id, chapter.rules_of_open_questions)
+    return chapter
 
 
 def _files_in(folder: Path, chapter_id: str) -> ChapterFiles:

@@ -123,16 +123,26 @@ def page(*blocks: Block) -> Page:
 
 
 def rule_notes(texts: Iterable[str]) -> tuple[Block, ...]:
-    """What the rules say that `texts` cite, to be opened; nothing where they cite none, or say them themselves."""
-    rules = rules_to_say(texts)
-    if not rules:
-        return ()
+    """What the rules say that `texts` cite, to be opened; nothing where they cite none, or say them themselves.
+
+    What is kept back for an open question is counted, so that nobody takes the rest for all.
+    """
+    now, later = rules_to_say(texts)
+    count = len(now) + len(later)
+    parts: list[Block] = []
+    if now:
+        parts.append(Items(items=tuple(f"{rule.id}: {rule.says}" for rule in now)))
+        parts.append(Paragraph(text=f'wb.rule("{now[0].id}") says how we know it, and shows its cases.'))
+    if len(later) == 1:
+        which = "It" if count == 1 else "One of them"
+        parts.append(Paragraph(text=f"{which} is said once you have answered the question that turns on it."))
+    elif later:
+        which = f"{len(later)} of them"
+        parts.append(Paragraph(text=f"{which} are said once you have answered the questions that turn on them."))
     title = "The rule named here, in a sentence"
-    if len(rules) > 1:
-        title = f"The {len(rules)} rules named here, in a sentence each"
-    said = Items(items=tuple(f"{rule.id}: {rule.says}" for rule in rules))
-    more = Paragraph(text=f'wb.rule("{rules[0].id}") says how we know it, and shows its cases.')
-    return (Fold(title=title, blocks=(said, more)),)
+    if count > 1:
+        title = f"The {count} rules named here, in a sentence each"
+    return (Fold(title=title, blocks=tuple(parts)),) if parts else ()
 
 
 def _texts(value: Any) -> Iterator[str]:

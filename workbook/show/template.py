@@ -49,7 +49,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters.update(lines=_lines, css_string=_css_string, number=number, many=many)
-    made.globals.update(table=_table, plot=_plot, rules_to_say=lambda text: rules_to_say([text]))
+    made.globals.update(table=_table, plot=_plot, rules_to_say=lambda text: rules_to_say([text])[0])
     return made
 
 
