@@ -26,7 +26,7 @@ from acp.schema import (
 from msgspec import Struct
 
 
-class Ill(StrEnum):
+class NoOption(StrEnum):
     """Answers that are no option: what else a client may do with a request."""
 
     CANCELLED = "cancelled"  # the client gives the request up
@@ -40,7 +40,7 @@ class Ill(StrEnum):
 class Script(Struct, forbid_unknown_fields=True):
     """What the client does. `moves` are pairs, in order: `["prompt", TEXT]` or `["mode", ID]`.
 
-    `answers` are for the permission requests, in order: an option's id, or a word of `Ill`; a request beyond them
+    `answers` are for the permission requests, in order: an option's id, or a word of `NoOption`; a request beyond them
     is given up.
     """
 
@@ -108,7 +108,7 @@ class ScriptedClient:
     async def request_permission(
         self, session_id: str, tool_call: ToolCallUpdate, options: list[PermissionOption], **rest: Any
     ) -> Any:
-        answer = next(self._answers, Ill.CANCELLED)
+        answer = next(self._answers, NoOption.CANCELLED)
         tell(
             Asked(
                 session=session_id,
@@ -120,18 +120,18 @@ class ScriptedClient:
             )
         )
         match answer:
-            case Ill.LEAVE:
+            case NoOption.LEAVE:
                 os._exit(0)
-            case Ill.CANCEL_TURN:
+            case NoOption.CANCEL_TURN:
                 await self._agent.cancel(session_id=session_id)
                 await asyncio.Event().wait()
-            case Ill.SILENT:
+            case NoOption.SILENT:
                 await asyncio.Event().wait()
-            case Ill.ERROR:
+            case NoOption.ERROR:
                 raise acp.RequestError.internal_error({"details": "the window is gone"})
-            case Ill.GARBAGE:
+            case NoOption.GARBAGE:
                 return {"outcome": "as you like it"}
-            case Ill.CANCELLED:
+            case NoOption.CANCELLED:
                 return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=answer))
 

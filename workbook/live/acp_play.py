@@ -34,7 +34,7 @@ from labsim.stage.stage import AbortSignal, Stage
 from labsim.stage.ui import InertUI
 from workbook.errors import WorkbookError
 from workbook.live.acp import AcpHost
-from workbook.live.acp_client import Asked, Ended, Ill, Opened, Read, Script, Seen, Sent
+from workbook.live.acp_client import Asked, Ended, NoOption, Opened, Read, Script, Seen, Sent
 from workbook.show.frame import INTEGER, NOTHING, TEXT, Look, Table
 from workbook.show.page import Page, page
 from workbook.show.page import Table as TableBlock
@@ -145,7 +145,7 @@ def play_over_acp(
     """Play a case whose questions a scripted client answers, in a process of its own.
 
     `answers`: of each permission request, an option's id (`allow-once`, `allow-always`, `reject-once`,
-    `reject-always`), or what else a client may do (`workbook.live.acp_client.Ill`). `mode`: the posture that the
+    `reject-always`), or what else a client may do (`workbook.live.acp_client.NoOption`). `mode`: the posture that the
     client chooses first, where the host has any. `limit_s`: how many real seconds to wait until the client tells
     something more. `program`: another client that tells of itself as this one does, and gets the script as its last
     argument.
@@ -272,9 +272,9 @@ def _rows(seen: Sequence[Seen]) -> Iterator[tuple[str, str, str, str]]:
                 options = "" if one.options == told else f"\noptions: {', '.join(one.options)}"
                 told = one.options
                 yield _TO, _ASKS, one.call, f"{one.title}\n{shown_input(one.input)}{options}"
-                if one.answer == Ill.CANCEL_TURN:
+                if one.answer == NoOption.CANCEL_TURN:
                     yield _FROM, "cancel", NOTHING, "the turn is given up"
-                elif one.answer not in (Ill.SILENT, Ill.LEAVE):
+                elif one.answer not in (NoOption.SILENT, NoOption.LEAVE):
                     yield _FROM, _ASKS, one.call, one.answer
             case Read():
                 yield _TO, "update", NOTHING, one.text
