@@ -40,8 +40,8 @@ class NoOption(StrEnum):
 class Script(Struct, forbid_unknown_fields=True):
     """What the client does. `moves` are pairs, in order: `["prompt", TEXT]` or `["mode", ID]`.
 
-    `answers` are for the permission requests, in order: an option's id, or a word of `NoOption`; a request beyond them
-    is given up.
+    `answers` are for the permission requests, in order: an option's id, or a word of `NoOption`; a request beyond
+    them is given up.
     """
 
     answers: list[str]

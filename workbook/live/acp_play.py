@@ -145,10 +145,10 @@ def play_over_acp(
     """Play a case whose questions a scripted client answers, in a process of its own.
 
     `answers`: of each permission request, an option's id (`allow-once`, `allow-always`, `reject-once`,
-    `reject-always`), or what else a client may do (`workbook.live.acp_client.NoOption`). `mode`: the posture that the
-    client chooses first, where the host has any. `limit_s`: how many real seconds to wait until the client tells
-    something more. `program`: another client that tells of itself as this one does, and gets the script as its last
-    argument.
+    `reject-always`), or what else a client may do (`workbook.live.acp_client.NoOption`). `mode`: the posture that
+    the client chooses first, where the host has any. `limit_s`: how many real seconds to wait until the client
+    tells something more. `program`: another client that tells of itself as this one does, and gets the script as
+    its last argument.
     Raises: ClientFailed.
     """
     moves = ([] if mode is None else [("mode", mode)]) + [("prompt", PROMPT)]
